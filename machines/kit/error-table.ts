@@ -71,7 +71,7 @@ const rows = {
   DEPENDENTS_UNKNOWN: {
     http: 500,
     when: 'the `dependents` function of `createRuntime` threw, gave no list of names, or took longer than 30 s',
-    todo: 'mend it, see the message',
+    todo: 'correct the function, see the message',
   },
   TASK_NOT_FOUND: {
     http: 404,
@@ -285,7 +285,7 @@ const rows = {
     http: 504,
     exit: 4,
     isRetryable: true,
-    when: 'the time is over; the message says what was waited for, or that work goes on',
+    when: 'timed out; the message says what was waited for, or that work goes on',
     todo: 'wait longer, or look at the status',
   },
   ABORTED: {
@@ -453,7 +453,7 @@ const rows = {
   NOT_REACHABLE: {
     exit: 3,
     when: '(command line) no agent answers, or (driver-check) no driver',
-    todo: 'start one, or name its `--config` or `--socket`; of a driver, look whether it runs',
+    todo: 'start it (`systemctl start stagecraft`), or give `--config` or `--socket` of the one that runs; of a driver, check that it runs',
   },
   NOT_PERMITTED: {
     when: "(command line) the agent is another user's",

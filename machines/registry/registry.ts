@@ -81,7 +81,7 @@ export const registryMachine = setup({
         onError: { target: 'stopped', actions: 'keepError' },
       },
     },
-    running: { meta: { health: 'healthy', words: 'runs' }, on: { 'registry.stop': 'draining' } },
+    running: { meta: { health: 'healthy', words: 'running' }, on: { 'registry.stop': 'draining' } },
     draining: {
       meta: { health: 'working', words: 'stops' },
       invoke: {

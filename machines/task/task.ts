@@ -263,7 +263,7 @@ export const taskMachine = setup({
       ],
     },
     running: {
-      meta: { health: 'healthy', words: 'runs' },
+      meta: { health: 'healthy', words: 'running' },
       exit: 'forgetHealth',
       invoke: [
         {

@@ -4,6 +4,7 @@ import type { Failure } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
 import { refusalBy } from '../kit/requests.js';
 import { isSameData } from '../kit/same-data.js';
+import { sizeText } from '../kit/size-text.js';
 import { otherSpec } from '../kit/spec-differences.js';
 import { claim } from './claim-changes.js';
 import { conflictOf, describeClaim, isSameClaim, neverGranted, publishOf } from './claims.js';
@@ -282,7 +283,7 @@ function expandRefusal(context: VolumeContext, { capacity }: RequestOf<'volume.e
   const has = sizeOf(context);
   const isKnown = [expandedTo, spec?.capacity, expansion?.wish].some((known) => isSameData(known, capacity));
   if (isKnown || !(isBelow(capacity.requiredBytes, has) || isBelow(capacity.limitBytes, has))) return undefined;
-  return refused('INVALID_ARGUMENT', context, `it has ${has} bytes: volumes only grow`);
+  return refused('INVALID_ARGUMENT', context, `its size is ${sizeText(has)}: a volume can only grow`);
 }
 
 /** Spec with the present mutable parameters: those of the creation, or those that they were changed to since. */

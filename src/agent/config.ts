@@ -6,10 +6,10 @@ import { type Alias, type Document, LineCounter, visit } from 'yaml';
 import { z } from 'zod';
 import { messageOf, StagecraftError } from '../errors.js';
 import { nodeIdSchema } from '../host/names.js';
-import { allowedKeys, inPlainWords } from '../host/plain-faults.js';
+import { allowedKeys, inPlainWords, pathText, unknownKey } from '../host/plain-faults.js';
 import { ownSchema, settingsShape } from '../requests/settings.js';
 import { sharedTypes, taskSchema } from '../tasks/spec.js';
-import { offsetOf, parseYaml } from './parse-yaml.js';
+import { offsetOf, parseYaml, yamlFault } from './parse-yaml.js';
 import { defaultDataDir } from './places.js';
 
 const ms = z.int().positive();
@@ -71,11 +71,14 @@ const secretsSchema = z
     message: 'must have a directory, environment, or both',
   });
 
+const addressFault =
+  'must be false, or an address of this host alone, e.g. 127.0.0.1:4780; from elsewhere use ssh -L 4780:127.0.0.1:4780';
+
 /** Keys of the inspector. Their meaning: docs/configuration.md */
 const inspectorSchema = z.strictObject({
   listen: z
-    .union([z.literal(false), z.string().regex(/^(127\.[\d.]+|localhost|\[::1\]):\d{1,5}$/)], {
-      error: 'must be false, or an address of this host alone, e.g. 127.0.0.1:4780',
+    .union([z.literal(false), z.string().regex(/^(127\.[\d.]+|localhost|\[::1\]):\d{1,5}$/, addressFault)], {
+      error: addressFault,
     })
     .default('127.0.0.1:4780'),
   allowSend: z.boolean().default(false),
@@ -152,14 +155,14 @@ export function parseConfig(text: string, file: string): AgentConfig {
   const document = parseYaml(text, lines);
   const lineOf = (offset: number): number => lines.linePos(offset).line;
   if (document.errors.length > 0) {
-    throw invalid(document.errors.map(({ pos, message }) => `${file}:${lineOf(pos[0])}: ${message.split('\n')[0]}`));
+    throw invalid(document.errors.map((error) => `${file}:${lineOf(error.pos[0])}: ${yamlFault(error, text)}`));
   }
   const inPlace = (faults: Fault[]): StagecraftError =>
     invalid(
-      faults.map(({ path, message }) => {
-        const offset = offsetOf(document, path);
-        return `${file}:${offset === undefined ? 1 : lineOf(offset)}: ${path.join('.') || 'the file'}: ${message}`;
-      }),
+      faults
+        .map(({ path, message }) => ({ path, message, line: lineOf(offsetOf(document, path) ?? 0) }))
+        .sort((one, other) => one.line - other.line)
+        .map(({ path, message, line }) => `${file}:${line}: ${pathText(path) || 'the file'}: ${message}`),
     );
   const { data, error } = configSchema.safeParse(
     valueIn(document, (offset) => `${file}:${lineOf(offset)}`),
@@ -196,6 +199,6 @@ export interface Fault {
 /** Splits an issue about unknown keys into one fault per key. */
 function faultsIn(issue: z.core.$ZodIssue): Fault[] {
   if (issue.code !== 'unrecognized_keys') return [{ path: issue.path, message: issue.message }];
-  const allowed = allowedKeys(configSchema, issue.path).join(', ');
-  return issue.keys.map((key) => ({ path: [...issue.path, key], message: `unknown key; allowed here: ${allowed}` }));
+  const allowed = allowedKeys(configSchema, issue.path);
+  return issue.keys.map((key) => ({ path: [...issue.path, key], message: unknownKey(key, allowed) }));
 }

@@ -6,6 +6,8 @@ import type { LeadershipEvent } from '../runtime/runtime.js';
 import type { Volume, VolumeEvent } from '../volumes/volume-view.js';
 import { timeOfDay } from './describe.js';
 
+export { sizeText } from '../../machines/kit/size-text.js';
+
 /** The states by which volumes and snapshots are listed. */
 export { snapshotStates } from '../../machines/snapshot/types.js';
 export { volumeStates } from '../../machines/volume/types.js';

@@ -22,13 +22,22 @@ const mostLevels = 200;
 /** @returns the document, with its faults in `errors` */
 export function parseYaml(text: string, lineCounter = new LineCounter()): Document.Parsed {
   const at = tooDeepAt(text);
-  return at === undefined ? parseDocument(text, { lineCounter }) : refused(text, at, lineCounter);
+  return at === undefined ? parseDocument(text, { lineCounter, prettyErrors: false }) : refused(text, at, lineCounter);
 }
 
 /** @returns all documents, with their faults in `errors` */
 export function parseAllYaml(text: string, lineCounter: LineCounter): Document.Parsed<ParsedNode>[] {
   const at = tooDeepAt(text);
-  return at === undefined ? [...parseAllDocuments(text, { lineCounter })] : [refused(text, at, lineCounter)];
+  return at === undefined
+    ? [...parseAllDocuments(text, { lineCounter, prettyErrors: false })]
+    : [refused(text, at, lineCounter)];
+}
+
+/** Says what is wrong, and shows the line. */
+export function yamlFault({ message, pos: [at] }: YAMLParseError, text: string): string {
+  const end = text.indexOf('\n', at);
+  const line = text.slice(text.lastIndexOf('\n', at - 1) + 1, end < 0 ? undefined : end);
+  return `${message}: ${JSON.stringify(line.trimEnd())}`;
 }
 
 /** Offset of the first value that is nested too deep. */

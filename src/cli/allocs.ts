@@ -1,5 +1,5 @@
 /** `stagecraft alloc`: mounts the volumes of an alloc on this node, all or none, and releases them. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { AllocVolumes, PreparedMount } from '../api/node-routes.js';
 import { AgentError } from '../client/agent-error.js';
 import type { Client } from '../client/client.js';
@@ -9,7 +9,7 @@ import { print, printJson, tell } from './output.js';
 import { lineChars } from './print.js';
 import { allocDetails, allocTable, preparedTable } from './print-mounts.js';
 import { type Awaited, awaited, type InNamespace, inNamespace, waiting } from './resource-commands.js';
-import { type AccessMode, accessModes } from './volumes.js';
+import { type AccessMode, accessMode } from './volumes.js';
 import { askAndWait, type Waited } from './wait.js';
 
 /** Value of `--volume`: `ID:PATH`, `ID:PATH:ro` or `ID:PATH:rw`. */
@@ -38,11 +38,7 @@ export function addAllocCommands(program: Command): void {
     ),
   )
     .option('--volume <id:path[:ro|rw]>', 'a volume, and its path in the alloc; repeatable', volumeIn, [])
-    .addOption(
-      new Option('--access-mode <mode>', 'of all volumes (default: the first mode of each volume)').choices(
-        accessModes,
-      ),
-    )
+    .addOption(accessMode('of all volumes (default: the first mode of each volume)'))
     .option('--file <file>', 'YAML or JSON list with all options of volumes, instead of --volume; - is standard input');
   awaited(
     waiting(prepare, "secrets that can't be resolved, the topology of the node, missing rights to mount"),
@@ -125,7 +121,7 @@ async function releaseAlloc(allocId: string, options: LookOptions & Awaited): Pr
     agent.allocs.release({ params: { allocId }, body, signal });
   await askAndWait(release, allocOf(allocId), options);
   const nothing = `there is no alloc '${allocId}' on this node: nothing to release`;
-  tell(options, isThere ? `alloc ${allocId} is released: it has no volumes here` : nothing);
+  tell(options, isThere ? `alloc ${allocId} is released` : nothing);
 }
 
 /** Asks whether the alloc exists. The agent also answers the release of an unknown alloc with success. */

@@ -19,7 +19,7 @@ export function addHistory(program: Command): void {
       program
         .command('history <address> [name]')
         .description(
-          'show what happened to an actor, step by step: its address as in actor list, or volume, node, task or alloc with its NAME',
+          'show what happened to an actor, step by step: its address as in actor list, or volume, snapshot, group-snapshot, mount, node, task or alloc with its NAME',
         ),
     ),
     'volume',
@@ -40,12 +40,18 @@ export async function addressIn(
   nodeHere?: () => Promise<string>,
 ): Promise<string> {
   if (name === undefined) return given;
-  const address = (...parts: string[]): string => [given, ...parts].map(encodeURIComponent).join('/');
-  if (given === 'volume') return address(namespace, name);
-  if (given === 'node') return address(name);
-  if (nodeHere && (given === 'task' || given === 'alloc')) return address(await nodeHere(), name);
-  const kinds = nodeHere ? 'volume, node, task or alloc' : 'volume or node';
-  throw misuse(`'${given} ${name}': give an address as stagecraft actor list shows it, or ${kinds} with a name`);
+  const address = (...parts: string[]): string => parts.map(encodeURIComponent).join('/');
+  if (given === 'snapshot') return address('volume-snapshot', namespace, name);
+  if (given === 'volume' || given === 'group-snapshot') return address(given, namespace, name);
+  if (given === 'node') return address(given, name);
+  if (nodeHere && given === 'mount') return address(given, await nodeHere(), namespace, name);
+  if (nodeHere && (given === 'task' || given === 'alloc')) return address(given, await nodeHere(), name);
+  const kinds = ['volume', 'snapshot', 'group-snapshot', 'node', ...(nodeHere ? ['mount', 'task', 'alloc'] : [])];
+  const meant = kinds.find((kind) => kind.startsWith(given.slice(0, 3)));
+  const hint = meant === undefined ? '' : ` (did you mean ${meant} ${name}?)`;
+  throw misuse(
+    `'${given} ${name}': give an address as stagecraft actor list shows it, or ${kinds.join(', ')} with a name${hint}`,
+  );
 }
 
 /** The node of the agent. */

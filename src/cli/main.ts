@@ -15,6 +15,25 @@ const usageExit = 2;
 /** With `--json` the output is for a program, and errors are JSON, too. */
 const isForPrograms = process.argv.includes('--json');
 
+/** Commands for the verbs of other tools, in which people begin with the verb. */
+const verbs: Record<string, string> = {
+  get: 'volume list',
+  ls: 'volume list',
+  ps: 'task list',
+  rm: 'volume delete',
+  describe: 'volume status',
+};
+
+/** Adds a hint to commander's message about wrong arguments. */
+function advised(fault: string, program: Command): string {
+  const { group } = commandIn(withHelpLast(process.argv.slice(2), program), program);
+  const [, unknown = ''] = /^error: unknown command '(.*)'/.exec(fault) ?? [];
+  const meant = group === program ? verbs[unknown] : undefined;
+  // Commander suggests names that are spelled alike, such as agent for get.
+  if (meant !== undefined) return `error: unknown command '${unknown}'\n(the noun comes first: stagecraft ${meant})\n`;
+  return `${fault}${adviceOn(fault, program)}`;
+}
+
 /** Returns a hint to print below commander's message about wrong arguments, or an empty string. */
 function adviceOn(fault: string, program: Command): string {
   const { group, command } = commandIn(withHelpLast(process.argv.slice(2), program), program);
@@ -42,7 +61,7 @@ async function makeProgram(args: string[]): Promise<Command> {
     // Set before commands are added, as they copy these settings.
     // With --json commander prints no errors: the end of this file prints them as JSON, in one line.
     .configureOutput({
-      outputError: (text, write) => write(`${text}${adviceOn(text, program)}`),
+      outputError: (text, write) => write(advised(text, program)),
       writeOut: (text) => print(text.trimEnd()),
       writeErr: (text) => {
         if (!isForPrograms) warn(text.trimEnd());

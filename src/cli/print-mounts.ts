@@ -1,10 +1,10 @@
 /** Tables and details of allocs and mounts, for people. */
 import { allocTrouble, reasonsOf, wrongsOf } from '../agent/describe-mounts.js';
 import { describeMountParts } from '../agent/describe-parts.js';
+import { sizeText } from '../agent/describe-volumes.js';
 import type { TaskReport } from '../api/agent-routes.js';
 import type { AllocReport, MountReport, OrphanedMountReport, PreparedMount, StatsReport } from '../api/node-routes.js';
 import { factsTable, table, taskTrouble } from './print.js';
-import { sizeText } from './print-volumes.js';
 
 const accessOf = ({ readOnly }: { readOnly: boolean }): string => (readOnly ? 'read-only' : 'read-write');
 

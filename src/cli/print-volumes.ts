@@ -1,26 +1,10 @@
 /** Tables and details of volumes and nodes, for people. */
 import { describePublication, describeWork } from '../agent/describe-parts.js';
-import { describeAllLeaving, describeLeftovers } from '../agent/describe-volumes.js';
+import { describeAllLeaving, describeLeftovers, sizeText } from '../agent/describe-volumes.js';
 import type { NodeReport } from '../api/node-routes.js';
 import type { OrphansReport, VolumeReport } from '../api/volume-routes.js';
 import { oneLine } from '../host/terminal-text.js';
 import { factsTable, table } from './print.js';
-
-const units: [name: string, bytes: number][] = [
-  ['Pi', 2 ** 50],
-  ['Ti', 2 ** 40],
-  ['Gi', 2 ** 30],
-  ['Mi', 2 ** 20],
-  ['Ki', 2 ** 10],
-];
-
-/** Formats bytes as options accept them, in the largest unit without a fraction. */
-export function sizeText(bytes: number | string | undefined): string {
-  if (bytes === undefined) return '-';
-  if (BigInt(bytes) === 0n) return '0';
-  const [unit, size] = units.find(([, factor]) => BigInt(bytes) % BigInt(factor) === 0n) ?? ['', 1];
-  return `${BigInt(bytes) / BigInt(size)}${unit}`;
-}
 
 const placesOf = ({ publications }: VolumeReport): string =>
   Object.entries(publications)

@@ -1,12 +1,12 @@
 /** `stagecraft snapshot` and `stagecraft group-snapshot`: create, show and delete snapshots of one volume or of several. */
+
 import { type Command, Option } from 'commander';
-import { snapshotStates } from '../agent/describe-volumes.js';
+import { sizeText, snapshotStates } from '../agent/describe-volumes.js';
 import type { GroupSnapshotReport, SnapshotReport } from '../api/volume-routes.js';
 import type { Client } from '../client/client.js';
 import { collect, misuse, pairs } from './arguments.js';
 import { type LookOptions, lookAll, lookAt } from './connection.js';
 import { factsTable, table } from './print.js';
-import { sizeText } from './print-volumes.js';
 import {
   type Awaited,
   addRequests,

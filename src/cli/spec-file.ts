@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type Document, isScalar, LineCounter } from 'yaml';
-import { offsetOf, parseAllYaml } from '../agent/parse-yaml.js';
+import { offsetOf, parseAllYaml, yamlFault } from '../agent/parse-yaml.js';
 import { AgentError } from '../client/agent-error.js';
 import { messageOf } from '../errors.js';
 import { misuse, parseSize } from './arguments.js';
@@ -75,7 +75,7 @@ async function readSpecs(file: string): Promise<SpecFile> {
   }
   const all = parseAllYaml(given, lines);
   for (const { errors } of all)
-    for (const broken of errors) throw refused(`line ${lineOf(broken.pos[0])}: ${broken.message.split('\n')[0]}`);
+    for (const broken of errors) throw refused(`line ${lineOf(broken.pos[0])}: ${yamlFault(broken, given)}`);
   const documents = all.filter(
     ({ contents }) => !(contents === null || (isScalar(contents) && contents.value === null)),
   );

@@ -1,13 +1,14 @@
 /** `stagecraft volume`: creates, shows, publishes, expands and deletes volumes. */
-import { Argument, type Command, Option } from 'commander';
-import { describeLeftovers, volumeStates } from '../agent/describe-volumes.js';
+
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { describeLeftovers, sizeText, volumeStates } from '../agent/describe-volumes.js';
 import type { VolumeReport } from '../api/volume-routes.js';
 import { AgentError } from '../client/agent-error.js';
 import type { Client } from '../client/client.js';
 import { collect, misuse, pairs, sizeIn } from './arguments.js';
 import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
 import { print, printJson, tell, warn } from './output.js';
-import { orphanedVolumes, orphansLeftOut, sizeText, volumeDetails, volumeTable } from './print-volumes.js';
+import { orphanedVolumes, orphansLeftOut, volumeDetails, volumeTable } from './print-volumes.js';
 import {
   type Awaited,
   addRequests,
@@ -28,7 +29,7 @@ import {
 } from './resource-commands.js';
 import { askAndWait, type Waited } from './wait.js';
 
-export const accessModes = [
+const accessModes = [
   'single-node-writer',
   'single-node-reader-only',
   'single-node-single-writer',
@@ -37,6 +38,26 @@ export const accessModes = [
   'multi-node-single-writer',
   'multi-node-multi-writer',
 ];
+
+/** Access modes by their names in Kubernetes, in small letters. */
+const kubernetesModes: Record<string, string> = {
+  readwriteonce: 'single-node-writer',
+  rwo: 'single-node-writer',
+  readwriteoncepod: 'single-node-single-writer',
+  rwop: 'single-node-single-writer',
+  readonlymany: 'multi-node-reader-only',
+  rox: 'multi-node-reader-only',
+  readwritemany: 'multi-node-multi-writer',
+  rwx: 'multi-node-multi-writer',
+};
+
+export const accessMode = (description: string): Option =>
+  new Option('--access-mode <mode>', description).choices(accessModes).argParser((given) => {
+    if (accessModes.includes(given)) return given;
+    const meant = kubernetesModes[given.toLowerCase()];
+    const hint = meant === undefined ? '' : ` ${given} of Kubernetes is ${meant} here.`;
+    throw new InvalidArgumentError(`Allowed choices are ${accessModes.join(', ')}.${hint}`);
+  });
 
 const volumes: ResourceKind<VolumeReport> = {
   name: 'volume',
@@ -76,11 +97,7 @@ export function addVolumeCommands(program: Command): void {
     .option('--plugin <name>', 'the plugin that creates it')
     .option('--size <size>', 'least size, e.g. 10Gi', sizeIn)
     .option('--limit <size>', 'greatest size', sizeIn)
-    .addOption(
-      new Option('--access-mode <mode>', 'how many nodes and writers may use it')
-        .choices(accessModes)
-        .default('single-node-writer'),
-    )
+    .addOption(accessMode('how many nodes and writers may use it').default('single-node-writer'))
     .option('--block', 'a block device instead of a file system')
     .option('--fs-type <type>', 'type of the file system, e.g. ext4')
     .option('--mount-flag <flag>', 'mount option; repeatable', collect, [])
@@ -97,9 +114,7 @@ export function addVolumeCommands(program: Command): void {
     });
   lookAt(awaited(waiting(add('publish <id> <node>', 'publish a volume to a node'))))
     .option('--read-only', 'publish it for reading only')
-    .addOption(
-      new Option('--access-mode <mode>', 'one of those it was created with (default: the first)').choices(accessModes),
-    )
+    .addOption(accessMode('one of those it was created with (default: the first)'))
     .action(publishVolume);
   lookAt(awaited(add('unpublish <id> <node>', 'unpublish a volume from a node'))).action(unpublishVolume);
   lookAt(awaited(add('expand <id>', 'make a volume larger')))
@@ -182,6 +197,9 @@ function specOf(id: string | undefined, options: CreateOptions): object {
   const { fromSnapshot, fromSnapshotId = fromSnapshot } = options;
   if (id === undefined) throw misuse('give the id of the volume and its --plugin, or --file');
   if (plugin === undefined) throw misuse(`give the --plugin of volume ${id}`);
+  if (size !== undefined && limit !== undefined && limit < size)
+    throw misuse(`--limit ${sizeText(limit)} is below --size ${sizeText(size)}`);
+  if (size !== undefined && size < 1024) warn(`--size ${size} is a number of bytes: add Ki, Mi, Gi, Ti or Pi for more`);
   if (fromSnapshot !== undefined && fromSnapshotId !== fromSnapshot)
     throw misuse('give --from-snapshot or --from-snapshot-id, not both');
   return {

@@ -14,7 +14,7 @@ export function addWhy(program: Command): void {
       program
         .command('why <address> [name]')
         .description(
-          'say how an actor is, what it waits for and what to do: its address, or volume, node, task or alloc with its NAME',
+          'say how an actor is, what it waits for and what to do: its address, or volume, snapshot, group-snapshot, mount, node, task or alloc with its NAME',
         ),
     ),
     'volume',
@@ -93,8 +93,8 @@ export function whyText(detail: ActorDetail, { lines }: HistoryPage, nowMs: numb
   for (const effect of effects) facts.push([effect.rpc === undefined ? 'at work' : 'call', callText(effect, nowMs)]);
   if (unread > 0) facts.push(['unread', `${unread} messages of other actors`]);
   if (failure) facts.push(['last failure', failureText(failure, nowMs)]);
-  const nothing = waits.length > 0 ? 'nothing here: see what it waits for' : 'nothing';
-  facts.push(['to do', first ? todoText(first) : nothing]);
+  const nothing = waits.length > 0 ? 'nothing here: see what it waits for' : 'nothing to do';
+  facts.push(['advice', first ? todoText(first) : nothing]);
   return factsTable(facts);
 }
 

@@ -49,7 +49,7 @@ export function failureAt(at: string, { message, syscall, code }: SystemError): 
     return new AgentError('NOT_PERMITTED', `no permission to ask the agent at ${at}: ${who}`);
   }
   if (syscall === 'connect') {
-    const advice = 'start one, or name its --config or --socket';
+    const advice = 'start it (systemctl start stagecraft), or give --config or --socket of the one that runs';
     return new AgentError('NOT_REACHABLE', `no agent answers at ${at} (${message}): ${advice}`);
   }
   const advice = 'the agent may have ended, and may have done the request before: see its output';

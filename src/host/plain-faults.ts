@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 const kinds: Record<string, string> = {
+  array: 'a list',
   boolean: 'true or false',
   object: 'a map of keys and values',
   record: 'a map of names and texts',
@@ -26,22 +27,45 @@ export function inPlainWords(issue: z.core.$ZodRawIssue): string | undefined {
   if (counted && issue.code === 'too_big') return `must have at most ${issue.maximum} ${counted}`;
   if (issue.code !== 'invalid_type') return undefined;
   if (issue.input === undefined) return 'is missing';
-  if (issue.expected === 'array') return `must be ${listOf(issue.path)}`;
-  return `must be ${isNumber(issue.expected) ? numberOf(issue) : (kinds[issue.expected] ?? issue.expected)}`;
+  const kind = isNumber(issue.expected) ? numberOf(issue) : (kinds[issue.expected] ?? issue.expected);
+  return `must be ${kind}${exampleOf(issue.path)}`;
 }
 
-const isNumber = (kind: string): boolean => kind === 'number' || kind === 'int';
+/** Values of keys that are easily written in a shorter form. */
+const examples: Record<string, string> = {
+  command: ', e.g. [x, --y]',
+  capacity: ', e.g. { requiredBytes: 1073741824 }',
+  redis: ', e.g. { url: redis://127.0.0.1:6379 }',
+};
 
-/** A command is easily written as a text. */
-const listOf = (path: PropertyKey[] = []): string => (path.at(-1) === 'command' ? 'a list, e.g. [x, --y]' : 'a list');
+const exampleOf = (path: PropertyKey[] = []): string => examples[String(path.at(-1))] ?? '';
+
+const isNumber = (kind: string): boolean => kind === 'number' || kind === 'int';
 
 /** Names the unit that the field's name ends with. */
 function numberOf({ path = [], expected }: { path?: PropertyKey[] | undefined; expected: string }): string {
   const name = String(path.at(-1));
-  const unit = name.endsWith('Bytes') ? 'bytes' : name.endsWith('Ms') ? 'milliseconds' : undefined;
+  const unit = name.endsWith('Bytes')
+    ? 'bytes, e.g. 10485760'
+    : name.endsWith('Ms')
+      ? 'milliseconds, e.g. 30000'
+      : undefined;
   if (unit === undefined) return 'a whole number';
   return `a ${expected === 'int' ? 'whole number' : 'number'} of ${unit}`;
 }
+
+const letters = (key: string): string => key.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+
+/** Names the key that was meant, if only case or hyphens differ. */
+export function unknownKey(key: string, allowed: string[]): string {
+  const meant = allowed.find((one) => letters(one) === letters(key));
+  if (meant !== undefined) return `unknown key, did you mean ${meant}?`;
+  return allowed.length === 0 ? 'unknown key' : `unknown key; allowed here: ${allowed.join(', ')}`;
+}
+
+/** Formats the path of a value, e.g. `tasks[0].id`. */
+export const pathText = (path: PropertyKey[]): string =>
+  path.map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`)).join('');
 
 /** Keys of the schema at a path; none if it is no map. */
 export function allowedKeys(root: z.ZodType, path: PropertyKey[]): string[] {

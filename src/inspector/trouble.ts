@@ -55,19 +55,19 @@ function adviceFor({ address, machine, state }: ActorSummary, part: PartView | u
       return {
         todo:
           (part?.chart === 'lifecycle' ? creationAdviceAt(part.at) : undefined) ??
-          'mend what the answer names, then try again',
+          'fix the cause named above, then retry',
         command: command('volume', 'retry', name),
       };
     case 'mount':
-      return { todo: 'mend what the answer names, then try again', command: command('mount', 'retry', name) };
+      return { todo: 'fix the cause named above, then retry', command: command('mount', 'retry', name) };
     case 'volume-snapshot':
-      return { todo: 'mend what the answer names, then try again', command: command('snapshot', 'retry', name) };
+      return { todo: 'fix the cause named above, then retry', command: command('snapshot', 'retry', name) };
     case 'group-snapshot':
-      return { todo: 'mend what the answer names, then try again', command: command('group-snapshot', 'retry', name) };
+      return { todo: 'fix the cause named above, then retry', command: command('group-snapshot', 'retry', name) };
     case 'alloc':
       if (singleMountAt(address))
-        return { todo: 'mend what the reason names, then mount it again', command: command('mount', 'list') };
-      return { todo: 'mend what the reason names, then prepare it again', command: command('alloc', 'status', name) };
+        return { todo: 'fix the cause named above, then mount it again', command: command('mount', 'list') };
+      return { todo: 'fix the cause named above, then prepare it again', command: command('alloc', 'status', name) };
     case 'task':
       return { todo: 'see why in its log, then start it again', command: command('task', 'logs', name) };
     case 'plugin':

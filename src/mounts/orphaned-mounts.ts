@@ -58,8 +58,8 @@ export class OrphanedMounts {
     const orphans = await this.list();
     const path = given.length > 1 ? given.replace(/\/+$/, '') : given;
     if (!orphans.some((orphan) => orphan.path === path)) {
-      const known = orphans.map((orphan) => orphan.path).join(', ') || 'none';
-      const message = `${JSON.stringify(path)} is no orphaned mount: there are ${known}`;
+      const known = orphans.map((orphan) => orphan.path).join(', ');
+      const message = `there is no orphaned mount at ${path}: ${known === '' ? 'there are none on this node' : `choose one of ${known}`}`;
       throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`path: ${message}`] });
     }
     const { status, stderr } = await this.#options.tool.run('umount', ['--no-canonicalize', path]);

@@ -75,7 +75,10 @@ async function makeShared(options: PropagationOptions): Promise<void> {
     const advice = `make that one shared, as root: mount --make-shared ${shellWord(holder.path)}`;
     throw unfit(`${wanted}; and with a mount of its own it would hide what is mounted at ${hidden.path}: ${advice}`);
   }
-  if (!isRoot) throw unfit(`${wanted}: run this as root: ${run}`);
+  if (!isRoot)
+    throw unfit(
+      `${wanted}: mounting needs root, so run the agent as root; if only its plugins mount, run this as root: ${run}`,
+    );
   for (const [tool, ...args] of commands) {
     const { status, stderr } = await options.tool.run(tool, args).catch((cause: unknown) => {
       throw unfit(`${wanted}, and can't be made so (${messageOf(cause)}): run this on the host: ${run}`, cause);

@@ -7,7 +7,7 @@ import type { Bytes, Capability, CapacityRange } from '../../machines/kit/csi-ty
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
 import { mapOf, maxMapBytes, maxTextBytes, nameSchema, secretRefSchema, sized, textSchema } from '../host/names.js';
-import { allowedKeys, inPlainWords } from '../host/plain-faults.js';
+import { allowedKeys, inPlainWords, pathText, unknownKey } from '../host/plain-faults.js';
 
 const bytesOf = (map: Record<string, string>): number =>
   Object.entries(map)
@@ -45,11 +45,14 @@ export const bytesSchema = z
   .refine((size) => BigInt(size) < 2n ** 63n, 'must be below 2^63')
   .transform((size): Bytes => (BigInt(size) <= Number.MAX_SAFE_INTEGER ? Number(size) : String(size)));
 
+/** Use as the `error` of a capacity whose limit is too low. */
+export const limitFault = 'limitBytes must not be below requiredBytes';
+
 export const capacitySchema = z
   .strictObject({ requiredBytes: bytesSchema.optional(), limitBytes: bytesSchema.optional() })
   .refine(
     ({ requiredBytes = 0, limitBytes }) => limitBytes === undefined || BigInt(requiredBytes) <= BigInt(limitBytes),
-    'must have a limitBytes that is not below requiredBytes',
+    limitFault,
   );
 
 const accessModes = [
@@ -128,20 +131,14 @@ export function checked<T extends z.ZodType>(schema: T, value: unknown, what: st
   if (!error) return data;
   const faults = error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => `${pathOf([...issue.path, key])}: unknown key${allowedAt(schema, issue.path)}`)
-      : [`${pathOf(issue.path) || what}: ${issue.message}`],
+      ? issue.keys.map(
+          (key) => `${pathText([...issue.path, key])}: ${unknownKey(key, allowedKeys(schema, issue.path))}`,
+        )
+      : [`${pathText(issue.path) || what}: ${issue.message}`],
   );
   const message = `cannot accept ${what}:\n  ${faults.join('\n  ')}`;
   throw new StagecraftError('INVALID_ARGUMENT', message, { faults });
 }
-
-function allowedAt(schema: z.ZodType, path: PropertyKey[]): string {
-  const allowed = allowedKeys(schema, path).join(', ');
-  return allowed && `; allowed here: ${allowed}`;
-}
-
-const pathOf = (path: PropertyKey[]): string =>
-  path.map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`)).join('');
 
 export const definedRange = ({ requiredBytes, limitBytes }: z.output<typeof capacitySchema>): CapacityRange => ({
   ...(requiredBytes !== undefined && { requiredBytes }),

@@ -67,11 +67,11 @@ export async function resolveSecrets(
   try {
     const values = await unlessAborted(limit.signal, async () => provider.resolve(refs, { signal: limit.signal }));
     const missing = keys.filter((key) => typeof values?.[key] !== 'string');
-    if (missing.length > 0) throw new Error(`the provider gave nothing for ${missing.join(', ')}`);
+    if (missing.length > 0) throw new Error(`the provider has no value for ${missing.join(', ')}`);
     return Object.fromEntries(keys.map((key) => [key, values[key] ?? '']));
   } catch (error) {
     // Without the error as its cause: a provider may put a secret into it.
-    throw new StagecraftError('SECRETS_UNAVAILABLE', `secrets can't be had: ${messageOf(error)}`);
+    throw new StagecraftError('SECRETS_UNAVAILABLE', `cannot resolve secrets: ${messageOf(error)}`);
   } finally {
     cancel();
     unsubscribe();
@@ -96,7 +96,10 @@ export async function refuseWithoutSecrets(
     });
   } catch (error) {
     if (!(error instanceof StagecraftError) || error.code !== 'SECRETS_UNAVAILABLE') throw error;
-    throw new StagecraftError(error.code, `${error.message}. Nothing was stored: provide them, or ask with 'wait'`);
+    throw new StagecraftError(
+      error.code,
+      `${error.message}. Nothing was stored: provide them, or use --wait (in a program: wait: true)`,
+    );
   }
 }
 
@@ -110,7 +113,7 @@ export const noSecrets: SecretsProvider = {
   resolve: async (refs) => {
     const keys = Object.keys(refs).join(', ');
     throw new Error(
-      `nothing was given that resolves ${keys}: set 'secrets' in the configuration of the agent, or createRuntime({ secrets })`,
+      `no secrets provider is configured for ${keys}: set 'secrets' in the configuration of the agent (in a program: createRuntime({ secrets }))`,
     );
   },
 };

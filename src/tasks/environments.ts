@@ -19,6 +19,9 @@ type Values = Record<string, string>;
 /** Variable that tells a path, which is no secret. */
 export const endpointVariable = 'CSI_ENDPOINT';
 
+/** Variables whose values replace `${NAME}` in arguments. */
+export const placeVariables = [endpointVariable, 'STAGECRAFT_SOCKET_DIR', 'STAGECRAFT_TASK_DIR'];
+
 interface EnvironmentsOptions {
   clock: Clock;
   /** Resolves references to secrets; rejects with the reason, without a value in it. */

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { pluginTypes } from '../../machines/task/task-context.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { mapOf, notInherited, secretRefSchema } from '../host/names.js';
-import { inPlainWords } from '../host/plain-faults.js';
+import { inPlainWords, pathText } from '../host/plain-faults.js';
 import { checkSocketPath } from '../host/socket-path.js';
-import { endpointVariable, type GivenTask, type GivenVariable } from './environments.js';
+import { endpointVariable, type GivenTask, type GivenVariable, placeVariables } from './environments.js';
 
 const ms = z.int().positive();
 
@@ -118,8 +118,8 @@ const taskFields = z.strictObject({
     .enum(['any', 'one'])
     .optional()
     .describe(
-      'any: the instances on all hosts may get controller calls. one: only one of them at a time, for drivers that bear no ' +
-        'more. Default: any.',
+      'any: the instances on all hosts may get controller calls. one: only one of them at a time, for drivers that ' +
+        'support only one. Default: any.',
     ),
   healthTimeoutMs: ms.default(30_000).describe('How long a start may take until the plugin answers.'),
   restart: z
@@ -149,7 +149,7 @@ const taskFields = z.strictObject({
 type TaskFields = z.output<typeof taskFields>;
 
 /** Options that contradict each other: path and reason. */
-function* contradictions(task: TaskFields): Generator<[path: string[], fault: string]> {
+function* contradictions(task: TaskFields): Generator<[path: PropertyKey[], fault: string]> {
   const { command, socket, env, mountDir, stagePublishBaseDir } = task;
   if (command === undefined && socket === undefined)
     yield [['command'], 'is missing: give it, or the socket of a plugin'];
@@ -158,6 +158,17 @@ function* contradictions(task: TaskFields): Generator<[path: string[], fault: st
   if (socket !== undefined) {
     if (Object.keys(env).length > 0) yield [['env'], 'is of no use with socket: no process is started'];
     if (mountDir !== undefined) yield [['mountDir'], 'is of no use with socket: no process is started'];
+  }
+  for (const [index, argument] of (command ?? []).entries()) {
+    const known = [...placeVariables, ...Object.keys(env)];
+    const unknown = [...argument.matchAll(/\$\{((?:CSI|STAGECRAFT)_\w+)\}/g)].find(
+      ([, name = '']) => !known.includes(name),
+    );
+    if (unknown)
+      yield [
+        ['command', index],
+        `has ${unknown[0]}, which nothing replaces; there are ${placeVariables.map((name) => `\${${name}}`).join(', ')}`,
+      ];
   }
   if (mountDir === undefined || !isAbsolute(mountDir)) return; // the latter is reported already
   if (env[endpointVariable] !== undefined)
@@ -185,7 +196,7 @@ export type TaskOptions = z.input<typeof taskSchema>;
 export function completeTask(options: TaskOptions): GivenTask {
   const { data, error } = taskSchema.safeParse(options, { error: inPlainWords });
   if (data) return { ...data, plugin: data.plugin ?? data.id };
-  const faults = error.issues.map(({ path, message }) => `${path.join('.') || 'task'}: ${message}`);
+  const faults = error.issues.map(({ path, message }) => `${pathText(path) || 'task'}: ${message}`);
   throw new StagecraftError('INVALID_ARGUMENT', `the task can't be taken: ${faults.join('; ')}`, { faults });
 }
 

@@ -9,7 +9,14 @@ import type { VolumeContext } from '../../machines/volume/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitSchema, checkedOptions } from '../requests/await-options.js';
-import { bytesSchema, checked, definedRange, parametersSchema, type VolumeKeyInput } from '../requests/fields.js';
+import {
+  bytesSchema,
+  checked,
+  definedRange,
+  limitFault,
+  parametersSchema,
+  type VolumeKeyInput,
+} from '../requests/fields.js';
 import { addressOf, failedError } from './volume-checks.js';
 import type { VolumeClient, VolumeView } from './volume-client.js';
 import { bytesIn } from './volume-view.js';
@@ -73,7 +80,7 @@ export const expandSchema = z
   .strictObject({ requiredBytes: bytesSchema, limitBytes: bytesSchema.optional() })
   .refine(
     ({ requiredBytes, limitBytes }) => limitBytes === undefined || BigInt(requiredBytes) <= BigInt(limitBytes),
-    'must have a limitBytes that is not below requiredBytes',
+    limitFault,
   );
 
 /** Sizes in bytes; above 2⁵³−1 as bigint. */

@@ -77,13 +77,16 @@ export function offeredCapability(key: VolumeKey, { spec }: VolumeContext, asked
   if (meant) return meant;
   const why =
     notMadeFor(offered, wanted) ??
-    `it was not made with ${JSON.stringify(wanted)}, but with ${JSON.stringify(offered)}: ask for one of these`;
+    `it was not made for ${inWords(wanted)}, but for ${offered.map(inWords).join(' or ')}: ask for one of these`;
   const message = `${volumeName(key)}: ${why}`;
   throw new StagecraftError('INVALID_ARGUMENT', message, {
     address: addressOf(key),
     faults: [`capability: ${message}`],
   });
 }
+
+const inWords = ({ accessMode, attachmentMode, fsType, mountFlags = [] }: Capability): string =>
+  [attachmentMode, accessMode, ...(fsType === undefined ? [] : [fsType]), ...mountFlags].join(', ');
 
 /** Source of a new volume, with its CSI id. */
 export interface KnownSource extends Origin {

@@ -161,8 +161,8 @@ stats: { intervalMs: 5000 }`;
     it('A3 missing and empty files are reported with their lines and advice', async () => {
       writeFileSync(join(directory, 'password'), '\n');
       expect((await refusalOf('url: rediss://a\ncaFile: ca.pem\npasswordFile: password')).split('\n')).to.deep.equal([
-        'DIR/agent.yaml:6: store.redis.passwordFile: DIR/password is empty: write the password into it, or remove passwordFile',
         "DIR/agent.yaml:5: store.redis.caFile: can't be read (ENOENT: no such file or directory, open 'DIR/ca.pem'): correct the path, or let the agent read it",
+        'DIR/agent.yaml:6: store.redis.passwordFile: DIR/password is empty: write the password into it, or remove passwordFile',
       ]);
     });
 
@@ -237,7 +237,22 @@ stats: { intervalMs: 5000 }`;
   it('A3 an unknown key of a task is refused at its own line', () => {
     const text = 'tasks:\n  - id: a\n    type: node\n    command: [x]\n    restart:\n      maxRestart: 3\n';
     expect(faultsOf(text)).to.deep.equal([
-      'agent.yaml:6: tasks.0.restart.maxRestart: unknown key; allowed here: maxRestarts, windowMs, backoff, keep',
+      'agent.yaml:6: tasks[0].restart.maxRestart: unknown key; allowed here: maxRestarts, windowMs, backoff, keep',
+    ]);
+  });
+
+  it('A3 an unknown key that differs in case from a known one: the message names that one', () => {
+    expect(faultsOf('nodeID: n1\n')).to.deep.equal(['agent.yaml:1: nodeID: unknown key, did you mean nodeId?']);
+  });
+
+  it('A3 faults of several kinds are reported in the order of their lines', () => {
+    const faults = faultsOf('nodeID: n1\nlog: { level: loud }\nnodeId: 5\nstroe: lmdb\n');
+    expect(faults.map((fault) => fault.split(': ')[0])).to.deep.equal([1, 2, 3, 4].map((line) => `agent.yaml:${line}`));
+  });
+
+  it('A3 text that is no YAML: the message shows the line', () => {
+    expect(faultsOf('nodeId: x\n\tdataDir: y\n')).to.deep.equal([
+      'agent.yaml:2: Tabs are not allowed as indentation: "\\tdataDir: y"',
     ]);
   });
 
@@ -252,43 +267,47 @@ stats: { intervalMs: 5000 }`;
 
   it('A3 T1 wrong task values are refused by name', () => {
     const bad = (task: string): string[] => faultsOf(`tasks:\n  - ${task}\n`);
-    expect(bad('{ type: node, command: [x] }')[0]).to.include('tasks.0.id');
-    expect(bad('{ id: Upper, type: node, command: [x] }')[0]).to.include('tasks.0.id: must be 1 to 32 of a-z');
+    expect(bad('{ type: node, command: [x] }')[0]).to.include('tasks[0].id');
+    expect(bad('{ id: Upper, type: node, command: [x] }')[0]).to.include('tasks[0].id: must be 1 to 32 of a-z');
     expect(bad('{ id: a, type: both, command: [x] }')[0]).to.match(
-      /tasks\.0\.type: must be "node" or "controller" or "monolith"$/,
+      /tasks\[0\]\.type: must be "node" or "controller" or "monolith"$/,
     );
-    expect(bad('{ id: a, type: node, command: [] }')[0]).to.include('tasks.0.command');
-    expect(bad('{ id: a, type: node }')[0]).to.include('tasks.0.command');
-    expect(bad('{ id: a, type: node, command: [x], env: { A: 1 } }')[0]).to.include('tasks.0.env.A');
-    expect(bad('{ id: a, type: node, command: [x], healthTimeoutMs: 0 }')[0]).to.include('tasks.0.healthTimeoutMs');
+    expect(bad('{ id: a, type: node, command: [] }')[0]).to.include('tasks[0].command');
+    expect(bad('{ id: a, type: node }')[0]).to.include('tasks[0].command');
+    expect(bad('{ id: a, type: node, command: [x], env: { A: 1 } }')[0]).to.include('tasks[0].env.A');
+    expect(bad('{ id: a, type: node, command: [x], healthTimeoutMs: 0 }')[0]).to.include('tasks[0].healthTimeoutMs');
   });
 
   it('A3 a value of a wrong type is refused, and the message says the right type', () => {
     const bad = (text: string): string => faultsOf(text).join('\n');
     const task = (rest: string): string => bad(`tasks: [{ id: a, type: node, ${rest} }]`);
-    expect(task('command: x --y')).to.equal('agent.yaml:1: tasks.0.command: must be a list, e.g. [x, --y]');
-    expect(task('command: [x], env: { A: 1 }')).to.include('tasks.0.env.A: must be a text; a number needs quotes');
-    expect(task('command: [x, 1]')).to.include('tasks.0.command.1: must be a text');
-    expect(task('command: [x], env: [A]')).to.include('tasks.0.env: must be a map of names and texts');
-    expect(task('command: [x], restart: 3')).to.include('tasks.0.restart: must be a map of keys and values');
-    expect(bad('logs: { maxBytes: 10M }')).to.equal('agent.yaml:1: logs.maxBytes: must be a number of bytes');
+    expect(task('command: x --y')).to.equal('agent.yaml:1: tasks[0].command: must be a list, e.g. [x, --y]');
+    expect(task('command: [x], env: { A: 1 }')).to.include('tasks[0].env.A: must be a text; a number needs quotes');
+    expect(task('command: [x, 1]')).to.include('tasks[0].command[1]: must be a text');
+    expect(task('command: [x], env: [A]')).to.include('tasks[0].env: must be a map of names and texts');
+    expect(task('command: [x], restart: 3')).to.include('tasks[0].restart: must be a map of keys and values');
+    expect(bad('logs: { maxBytes: 10M }')).to.equal(
+      'agent.yaml:1: logs.maxBytes: must be a number of bytes, e.g. 10485760',
+    );
     expect(bad('logs: { maxBytes: 1.5 }')).to.include('logs.maxBytes: must be a whole number of bytes');
     expect(bad('fingerprint: { intervalMs: 30s }')).to.include('must be a number of milliseconds');
     expect(bad('retention: { journalEntries: many }')).to.include('must be a whole number');
-    expect(bad('tasks: [{ type: node, command: [x] }]')).to.include('tasks.0.id: is missing');
+    expect(bad('tasks: [{ type: node, command: [x] }]')).to.include('tasks[0].id: is missing');
+    expect(bad('store: { redis: redis://db }')).to.match(/store\.redis: must be a map .*e\.g\. \{ url: redis:/);
+    expect(bad('inspector: { listen: 0.0.0.0:4780 }')).to.include('an address of this host alone, e.g. 127.0.0.1:4780');
     expect(bad('[]')).to.include('agent.yaml:1: the file: must be a map of keys and values');
   });
 
   it('A3 two tasks with one id are refused at the second', () => {
     const text = 'tasks:\n  - { id: a, type: node, command: [x] }\n  - { id: a, type: node, command: [y] }\n';
-    expect(faultsOf(text)).to.deep.equal(["agent.yaml:3: tasks.1.id: another task has the id 'a' already"]);
+    expect(faultsOf(text)).to.deep.equal(["agent.yaml:3: tasks[1].id: another task has the id 'a' already"]);
   });
 
   it('A3, 34.21 two tasks may share a plugin, but no side of it', () => {
     const tasks = (...types: string[]): string =>
       `tasks:\n${types.map((type, index) => `  - { id: t${index}, plugin: disk, type: ${type}, command: [x] }\n`).join('')}`;
     expect(parseConfig(tasks('controller', 'node'), 'agent.yaml').tasks).to.have.length(2);
-    const taken = "agent.yaml:3: tasks.1.plugin: task 't0' runs the csi-node plugin 'disk' already";
+    const taken = "agent.yaml:3: tasks[1].plugin: task 't0' runs the csi-node plugin 'disk' already";
     expect(faultsOf(tasks('node', 'monolith'))).to.deep.equal([taken]);
     const unnamed =
       'tasks:\n  - { id: disk, type: node, command: [x] }\n  - { id: a, plugin: disk, type: node, command: [x] }\n';

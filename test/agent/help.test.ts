@@ -50,6 +50,13 @@ describe('A5 help', () => {
     });
   });
 
+  it('A5 a verb of another tool: the error names the command', () => {
+    expect(run('get volumes')).to.deep.include({
+      status: 2,
+      stderr: "error: unknown command 'get'\n(the noun comes first: stagecraft volume list)\n",
+    });
+  });
+
   it('A5 help as an argument of a command is an ordinary argument', () => {
     expect(run('volume status help --socket /nosuch/agent.sock')).to.deep.include({ status: 3 });
   });

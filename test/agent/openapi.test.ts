@@ -67,6 +67,6 @@ describe('A4 the document of the API', () => {
     expect(refused).to.be.instanceOf(AgentError).with.property('code', 'INVALID_ARGUMENT');
     expect(refused)
       .to.have.property('message')
-      .that.matches(/idprefix: unknown key; allowed here: .*idPrefix/);
+      .that.matches(/idprefix: unknown key, did you mean idPrefix\?/);
   });
 });

@@ -162,6 +162,14 @@ describe('A5 volumes on the command line', () => {
     for (const [args, told] of [
       [['volume', 'create', 'x1'], /^error: give the --plugin of volume x1\n$/],
       [['volume', 'create', 'x1', '--plugin', 'p', '--size', 'big'], /^error: [^\n]+\n$/],
+      [
+        ['volume', 'create', 'x1', '--plugin', 'p', '--size', '1Gi', '--limit', '512Mi'],
+        /^error: --limit 512Mi is below --size 1Gi\n$/,
+      ],
+      [
+        ['volume', 'create', 'x1', '--access-mode', 'RWX'],
+        /^error: [^\n]+ RWX of Kubernetes is multi-node-multi-writer here\.\n$/,
+      ],
       [['volume', 'list', '--state', 'odd'], /^error: [^\n]+Allowed choices are pending-create, [^\n]+\n$/],
       [['snapshot', 'list', '--state', 'odd'], /^error: [^\n]+Allowed choices are pending-create, [^\n]+\n$/],
       [['volume', 'availability', 'x1', 'open'], /^error: [^\n]+Allowed choices are active, pause, drain[^\n]+\n$/],
@@ -175,6 +183,40 @@ describe('A5 volumes on the command line', () => {
       expect(stderr).to.match(told);
     }
     expect(asked).to.deep.equal([]);
+  });
+
+  it('X2 why of a kind that is misspelled: the error names the kind', async () => {
+    const { code, stderr } = await cli('why', 'volum', 'data');
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/with a name \(did you mean volume data\?\)\n$/);
+  });
+
+  it('X2 why of a snapshot or a mount by name: its actor is asked for', async () => {
+    answers['GET /v1/agent'] = { nodeId: 'n1' };
+    await cli('why', 'snapshot', 's1');
+    await cli('why', 'mount', 'data', '--namespace', 'team');
+    expect(asked.map(decodeURIComponent).join('\n'))
+      .to.include('volume-snapshot/default/s1')
+      .and.include('mount/n1/team/data');
+  });
+
+  it('V2 a size of a few bytes: warns that units are missing', async () => {
+    answers['POST /v1/volumes'] = { key: { namespace: 'default', id: 'data' }, csiId: 'vol-1' };
+    const { code, stderr } = await cli(
+      'volume',
+      'create',
+      'data',
+      '--plugin',
+      'disk',
+      '--size',
+      '10',
+      '--timeout',
+      '5',
+    );
+    expect({ code, stderr }).to.deep.equal({
+      code: 0,
+      stderr: '--size 10 is a number of bytes: add Ki, Mi, Gi, Ti or Pi for more\n',
+    });
   });
 
   it('V18, 34.22 --topology names the segments of one place', async () => {

@@ -27,13 +27,13 @@ describe('stagecraft why', () => {
     expect(stdout).to.match(/^waits +publication a: publish in doubt: .*no luck/m);
     expect(stdout).to.match(/^since +\d{4}-\d\d-\d\d .*publication\/a /m);
     expect(stdout).to.match(/^last failure +ControllerPublishVolume: INTERNAL \(attempt 1, .*no luck/m);
-    expect(stdout).to.match(/^to do +nothing: it goes on by itself$/m);
+    expect(stdout).to.match(/^advice +nothing: it goes on by itself$/m);
   });
 
   it('X2 a refused publish: what to do, with the command', async () => {
     await publishing('INVALID_ARGUMENT');
     const { stdout } = await why('volume/default/data');
-    expect(stdout).to.match(/^to do +mend what the answer names, then try again: stagecraft volume retry data$/m);
+    expect(stdout).to.match(/^advice +fix the cause named above, then retry: stagecraft volume retry data$/m);
     const { trouble } = JSON.parse((await why('volume', 'data', '--json')).stdout);
     expect(trouble[0]).to.include({ needs: 'a-person' });
   });
@@ -42,7 +42,7 @@ describe('stagecraft why', () => {
     await api.create('data');
     const { stdout } = await why('volume', 'data');
     expect(stdout).to.match(/^is +healthy: not published$/m);
-    expect(stdout).to.match(/^to do +nothing$/m);
+    expect(stdout).to.match(/^advice +nothing to do$/m);
     const { code, stderr } = await why('volume', 'other');
     expect(code).not.to.equal(0);
     expect(stderr).to.contain('there is no actor volume/default/other');

@@ -152,7 +152,7 @@ describe('names', () => {
         .to.throw()
         .with.property('message')
         .that.contains('a.yaml:1: nodeId: ')
-        .and.contains('a.yaml:3: tasks.0.id: ');
+        .and.contains('a.yaml:3: tasks[0].id: ');
     });
   }
 });

@@ -209,10 +209,10 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
 
     it('A1 V14 V19 the next agent says what it goes on with, and why that does not get on', async () => {
       const locked = ['create', 'locked', '--plugin', 'hostpath', '--secret', 'password=file:disk'];
-      const why = "nothing was given that resolves password: set 'secrets' in the configuration of the agent";
+      const why = "no secrets provider is configured for password: set 'secrets' in the configuration of the agent";
       const refused = volume(...locked);
       expect(refused).to.include({ status: 1 });
-      expect(refused.stderr).to.include(why).and.to.include("Nothing was stored: provide them, or ask with 'wait'");
+      expect(refused.stderr).to.include(why).and.to.include('Nothing was stored: provide them, or use --wait');
       expect(volume('status', 'locked').stderr).to.include('there is no volume default/locked');
       const { status, stderr } = volume(...locked, '--wait', '--timeout', '1');
       expect({ status, stderr }).to.deep.include({ status: 4 });

@@ -31,7 +31,9 @@ describe('agent', () => {
     try {
       const { status, stderr } = cli('agent', '--config', wrong.configPath);
       expect(status).to.equal(2);
-      expect(stderr).to.match(/agent\.yaml:\d+: tasks\.0\.kind: unknown key; allowed here: id, plugin, type, command/);
+      expect(stderr).to.match(
+        /agent\.yaml:\d+: tasks\[0\]\.kind: unknown key; allowed here: id, plugin, type, command/,
+      );
       expect(() => statSync(wrong.dataDir)).to.throw(/ENOENT/);
     } finally {
       removePlace(wrong);
@@ -285,7 +287,7 @@ describe('agent', () => {
       const told = agent.lines.length;
       write([{ id: 5 }]);
       agent.child.kill('SIGHUP');
-      expect(await agent.line(/the configuration stays as it was/)).to.contain('tasks.0.id');
+      expect(await agent.line(/the configuration stays as it was/)).to.contain('tasks[0].id');
       write([first]);
       agent.child.kill('SIGHUP');
       await agent.line(/task other: removed/, told);

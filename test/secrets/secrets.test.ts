@@ -180,7 +180,7 @@ describe('a call that needs secrets', () => {
     const error: unknown = await resolveSecrets(less, refs, { clock, signal }).catch((reason: unknown) => reason);
     expect(error).to.include({
       code: 'SECRETS_UNAVAILABLE',
-      message: "secrets can't be had: the provider gave nothing for password",
+      message: 'cannot resolve secrets: the provider has no value for password',
     });
     expect(error).not.to.have.property('cause');
   });
@@ -196,7 +196,7 @@ describe('a call that needs secrets', () => {
     await clock.advance(9_999);
     expect(given?.aborted).to.equal(false);
     await clock.advance(1);
-    expect(await asked).to.equal("secrets can't be had: no answer within 10000 ms");
+    expect(await asked).to.equal('cannot resolve secrets: no answer within 10000 ms');
     expect(given?.aborted).to.equal(true);
   });
 });

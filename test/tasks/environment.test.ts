@@ -101,7 +101,7 @@ describe('the environment of a task', () => {
   it('34.11 a secret that can not be had: the run fails with its name, and is tried again', async () => {
     await house.runtime.tasks.start({ ...printing, env: { TOKEN: { secret: 'file:token' } } });
     const restarting = (await until(house.updates, 'restarting')).at(-1);
-    expect(restarting).to.have.property('reason').that.includes('nothing was given that resolves TOKEN');
+    expect(restarting).to.have.property('reason').that.includes('no secrets provider is configured for TOKEN');
   });
 
   it('T1 journal, replay and status tell the names of its variables and none of their values', async () => {

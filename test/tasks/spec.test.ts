@@ -19,7 +19,8 @@ function faultsOf(options: TaskOptions): string[] {
 
 describe('task spec', () => {
   for (const [title, options, paths] of [
-    ['a NUL in an argument', { command: ['ebs-csi', 'a\0b'] }, ['command.1']],
+    ['a NUL in an argument', { command: ['ebs-csi', 'a\0b'] }, ['command[1]']],
+    ['an unknown variable in an argument', { command: ['x', '${CSI_ENDPONT}'] }, ['command[1]']],
     ['a NUL in a value of the environment', { env: { A: 'a\0b' } }, ['env.A']],
     ['a name of a variable that is empty', { env: { '': 'a' } }, ['env.']],
     ['a name of a variable with = or NUL', { env: { 'A=B': 'a', 'A\0': 'a' } }, ['env.A=B', 'env.A\0']],
@@ -50,6 +51,11 @@ describe('task spec', () => {
       expect(faultsOf({ ...task, ...options }).map((fault) => fault.split(': ')[0])).to.deep.equal(paths);
     });
   }
+
+  it('T1 variables of the environment and of the shell may stand in arguments', () => {
+    const command = ['sh', '-c', 'x ${CSI_MODE} ${CSI_ENDPOINT} ${HOME}'];
+    expect(completeTask({ ...task, command, env: { CSI_MODE: 'node' } })).to.deep.include({ command });
+  });
 
   it('T1 paths beside each other are taken, also where they begin alike; without dots', () => {
     const places = { mountDir: '/csi/./sock', stagePublishBaseDir: '/csi/sockets/../..data' };

@@ -144,7 +144,7 @@ describe('replacing an expansion', () => {
     const first = house.volumes.expand(key, large);
     await house.rest();
     const error = await refusalOf(house.volumes.expand(key, { requiredBytes: 9 }));
-    expect(error.message).to.equal('volume default/data: it has 10 bytes: volumes only grow');
+    expect(error.message).to.equal('volume default/data: its size is 10: a volume can only grow');
     await house.clock.advance(60_000);
     expect(await first).to.include({ capacityBytes: 20 });
     expect(toldOf(house.plugin, 'ControllerExpandVolume')).to.have.length(2);

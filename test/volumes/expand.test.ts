@@ -85,7 +85,7 @@ describe('expanding a volume', () => {
   it('V16 a smaller size or limit: refused, naming the present size', async () => {
     const smaller = await refusalOf(house.volumes.expand(key, { requiredBytes: 9 }));
     expect(smaller).to.deep.include({ code: 'INVALID_ARGUMENT' });
-    expect(smaller.message).to.equal('volume default/data: it has 10 bytes: volumes only grow');
+    expect(smaller.message).to.equal('volume default/data: its size is 10: a volume can only grow');
     const empty = await refusalOf(house.volumes.expand(key, {} as { requiredBytes: number }));
     expect(empty.code).to.equal('INVALID_ARGUMENT');
     expect(expansions()).to.deep.equal([]);

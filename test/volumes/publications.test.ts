@@ -467,8 +467,8 @@ describe('publishing a volume', () => {
       ]);
       const xfs = { ...asked, attachmentMode: 'file-system', fsType: 'xfs' } as const;
       expect((await refusalOf(house.volumes.publish(key, 'a', { capability: xfs }))).message)
-        .to.include('was not made with')
-        .and.include('"fsType":"xfs"');
+        .to.include('was not made for')
+        .and.include('file-system, single-node-writer, xfs');
     });
 
     it('V17 block volume is sent as block', async () => {

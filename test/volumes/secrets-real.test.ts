@@ -127,7 +127,7 @@ describe('secrets of a volume', () => {
     const { state, error } = await volumeOnce(({ error }) => error !== undefined);
     expect({ state, message: error?.message }).to.deep.equal({
       state: 'pending-create',
-      message: `secrets can't be had: password (file:password): there is no such file in ${directory}`,
+      message: `cannot resolve secrets: password (file:password): there is no such file in ${directory}`,
     });
     writeFileSync(join(directory, 'password'), first);
     await created;

@@ -62,7 +62,7 @@ describe('the spec of a volume', () => {
     [
       'a limit below what is required',
       { capacity: { requiredBytes: 2n ** 60n, limitBytes: 5 } },
-      'capacity: must have a limitBytes',
+      'capacity: limitBytes must not be below',
     ],
     [
       'parameters that are too long',

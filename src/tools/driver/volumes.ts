@@ -260,7 +260,7 @@ function whyUnconfirmed(volume: VolumeRecord, request: ValidateVolumeCapabilitie
   if (reason !== undefined) return reason;
   if (Object.keys(request.volumeContext).length > 0) return 'its volume_context is empty';
   const strange = strangerIn(request.parameters, volume.parameters);
-  if (strange !== undefined) return `it was not made with the parameter ${JSON.stringify(strange)} of that value`;
+  if (strange !== undefined) return `it was created with another value of parameter ${JSON.stringify(strange)}`;
   const unset = strangerIn(request.mutableParameters, volume.mutableParameters);
   return unset === undefined
     ? undefined
