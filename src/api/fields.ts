@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Capability } from '../../machines/kit/csi-types.js';
 import type { PartView } from '../../machines/kit/parts.js';
-import { accessModeSchema, attachmentModeSchema } from '../requests/fields.js';
+import { accessModeSchema, attachmentModeSchema, plainBytes } from '../requests/fields.js';
 
 /** A schema for each field of a type of the library: the compiler refuses one too few or too many. */
 export type FieldsOf<T> = Record<keyof T, z.ZodType>;
@@ -10,7 +10,7 @@ export type FieldsOf<T> = Record<keyof T, z.ZodType>;
 /** A size: a number of bytes; above 2⁵³−1 a decimal text. */
 export const bytes = z
   .union([z.number(), z.bigint(), z.string()])
-  .transform((size) => (BigInt(size) <= Number.MAX_SAFE_INTEGER ? Number(size) : String(size)))
+  .transform((size) => plainBytes(size))
   .pipe(z.union([z.int().nonnegative(), z.string().regex(/^\d+$/)]))
   .meta({ id: 'Bytes', description: 'Bytes; above 2^53-1 as decimal text.' });
 

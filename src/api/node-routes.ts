@@ -3,14 +3,14 @@ import { z } from 'zod';
 import type { AllocMount } from '../../machines/alloc/volume-steps.js';
 import type { NodePlugin } from '../../machines/node/node.js';
 import type { AllocStatus, AllocVolumeStatus } from '../allocs/alloc-view.js';
-import { nameSchema } from '../host/names.js';
 import { askedVolumesSchema } from '../mounts/mount-spec.js';
 import type { MountStatus, MountUserStatus } from '../mounts/mount-view.js';
 import type { VolumeUsage } from '../mounts/node-port.js';
 import type { OrphanedMount } from '../mounts/orphaned-mounts.js';
 import type { VolumeStats } from '../mounts/volume-stats.js';
 import type { NodeStatus } from '../nodes/node-manager.js';
-import { nodePluginsSchema } from '../nodes/node-report.js';
+import { nodePluginsSchema, unstagedSchema } from '../nodes/node-report.js';
+import { awaitShape } from '../requests/await-options.js';
 import { keySchema } from '../requests/fields.js';
 import { capability, condition, type FieldsOf, failure, moment, part, texts, volumeKey } from './fields.js';
 import { paths } from './paths.js';
@@ -56,7 +56,7 @@ export const allocReport = z
   } satisfies FieldsOf<AllocStatus>)
   .meta({ id: 'Alloc' });
 
-const limit = { timeoutMs: z.number().positive().exactOptional() };
+const limit = { timeoutMs: awaitShape.timeoutMs };
 
 export const allocRoutes = {
   list: route(paths.allocs.list, { summary: 'The allocs of this node', answer: z.array(allocReport) }),
@@ -177,11 +177,7 @@ export const nodeRoutes = {
   remove: route(paths.nodes.remove, { summary: 'Forgets the node' }),
   reportUnstaged: route(paths.nodes.reportUnstaged, {
     summary: 'Reports that a volume is unmounted and unstaged on the node',
-    body: z.strictObject({
-      volume: keySchema,
-      claimGeneration: z.int().nonnegative(),
-      allocId: nameSchema.exactOptional().describe('Only the claim of this alloc.'),
-    }),
+    body: z.strictObject({ volume: keySchema, ...unstagedSchema.shape }),
     bodyName: 'the report',
   }),
 };

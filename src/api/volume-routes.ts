@@ -3,16 +3,19 @@ import { z } from 'zod';
 import { snapshotStates } from '../../machines/snapshot/types.js';
 import type { Claim, Leftover } from '../../machines/volume/types.js';
 import { volumeStates } from '../../machines/volume/types.js';
-import { nameSchema, nodeIdSchema, textSchema } from '../host/names.js';
+import { nameSchema, nodeIdSchema } from '../host/names.js';
+import { filterShape } from '../requests/actor-pages.js';
 import { accessModeSchema, attachmentModeSchema, capabilitySchema, parametersSchema } from '../requests/fields.js';
+import { retrySchema } from '../requests/retry-options.js';
 import { groupSnapshotSchema, snapshotSchema } from '../snapshots/snapshot-variants.js';
 import type { GroupMember, GroupSnapshot, Snapshot } from '../snapshots/snapshot-view.js';
 import { type Capacity, capacityRequestSchema } from '../volumes/capacity.js';
 import type { OrphanedVolume } from '../volumes/orphaned-volumes.js';
 import type { Reconciled } from '../volumes/reconciler.js';
-import { specSchema } from '../volumes/spec.js';
+import { filterSchema, specSchema } from '../volumes/spec.js';
 import { expandSchema } from '../volumes/volume-changing.js';
-import type { Orphans } from '../volumes/volume-manager.js';
+import { claimSchema } from '../volumes/volume-claiming.js';
+import { availabilitySchema, type Orphans } from '../volumes/volume-manager.js';
 import type { Volume, VolumePublication } from '../volumes/volume-view.js';
 import {
   bytes,
@@ -124,7 +127,7 @@ export const volumeReport = z
     parts: z.array(part),
     claims: z.array(claim),
     waiting: z.array(z.object(claimFields)).describe('Queued claims, in order.'),
-    availability: z.enum(['active', 'pause', 'drain']),
+    availability: availabilitySchema,
     expansion: z.object({ capacity: capacityRange, ...change }).exactOptional(),
     modification: z.object({ mutableParameters: texts, ...change }).exactOptional(),
     nodeExpansionRequired: z.boolean().exactOptional(),
@@ -140,17 +143,16 @@ export const volumeReport = z
   } satisfies FieldsOf<Volume>)
   .meta({ id: 'Volume' });
 
-const retryBody = z.strictObject({
-  acceptDriver: textSchema.exactOptional().describe('Own name of a driver that has taken over the volumes of another.'),
-});
-
 /** Requests of volumes and both kinds of snapshots. */
-export const retrying = { summary: 'Repeats what failed or waits', body: retryBody };
+export const retrying = { summary: 'Repeats what failed or waits', body: retrySchema };
 const deleting = { query: timeoutQuery, body: forceBody };
 const acknowledging = { summary: 'Forgets the leftovers of a forced deletion' };
 
-const limit = count.max(1_000).exactOptional().describe('Items of a page. Default: 100.');
-const after = z.string().exactOptional().describe('`next` of the page before.');
+/** Fields of the query of a list. */
+const page = {
+  limit: count.max(1_000).exactOptional().describe('Items of a page. Default: 100.'),
+  after: z.string().exactOptional().describe('`next` of the page before.'),
+};
 
 export const orphansReport = z
   .object({
@@ -182,14 +184,7 @@ export const orphansReport = z
 export const volumeRoutes = {
   list: route(paths.volumes.list, {
     summary: 'A page of volumes, in the order of their keys',
-    query: z.strictObject({
-      namespace: nameSchema.exactOptional(),
-      plugin: nameSchema.exactOptional(),
-      state: z.enum(volumeStates).exactOptional(),
-      node: nodeIdSchema.exactOptional().describe('With a publication there.'),
-      idPrefix: textSchema.exactOptional(),
-      ...{ limit, after },
-    }),
+    query: filterSchema.extend(page),
     answer: pageOf(volumeReport).meta({ id: 'VolumePage' }),
   }),
   create: route(paths.volumes.create, {
@@ -241,14 +236,7 @@ export const volumeRoutes = {
   }),
   claim: route(paths.volumes.claim, {
     summary: 'Claims the volume for an alloc; disconnecting gives up the place in the queue',
-    body: z.strictObject({
-      allocId: nameSchema,
-      nodeId: nodeIdSchema,
-      mode: z.enum(['read', 'write']),
-      accessMode: accessModeSchema,
-      attachmentMode: attachmentModeSchema,
-      wait: z.boolean().default(false).describe('Answer once the claim can be granted.'),
-    }),
+    body: claimSchema.omit({ signal: true }),
     bodyName: 'the claim',
     answer: claim,
   }),
@@ -258,7 +246,7 @@ export const volumeRoutes = {
   }),
   setAvailability: route(paths.volumes.setAvailability, {
     summary: 'Allows new use, refuses it, or asks users to release',
-    body: z.strictObject({ availability: z.enum(['active', 'pause', 'drain']) }),
+    body: z.strictObject({ availability: availabilitySchema }),
   }),
   retry: route(paths.volumes.retry, retrying),
   acknowledge: route(paths.volumes.acknowledge, acknowledging),
@@ -319,12 +307,7 @@ export const groupSnapshotReport = z
   } satisfies FieldsOf<GroupSnapshot>)
   .meta({ id: 'GroupSnapshot' });
 
-const snapshotQuery = z.strictObject({
-  namespace: nameSchema.exactOptional(),
-  plugin: nameSchema.exactOptional(),
-  state: z.enum(snapshotStates).exactOptional(),
-  ...{ limit, after },
-});
+const snapshotQuery = z.strictObject({ ...filterShape(snapshotStates), ...page });
 
 export const snapshotRoutes = {
   list: route(paths.snapshots.list, {

@@ -8,7 +8,7 @@ import { placeOf } from '../api/paths.js';
 import type { ParamsOf, Route } from '../api/route.js';
 import type { routes } from '../api/routes.js';
 import { errorTable, StagecraftError } from '../errors.js';
-import { checked } from '../requests/fields.js';
+import { checked, plainBytes } from '../requests/fields.js';
 import { pathAndQuery } from './access.js';
 
 /**
@@ -150,9 +150,7 @@ function serveOne<TRoute extends Route>(server: FastifyInstance, route: TRoute, 
 
 /** Serializes sizes above 2⁵³−1 as decimal texts. */
 const asJson = (payload: unknown): string =>
-  JSON.stringify(payload, (_, value: unknown) => (typeof value === 'bigint' ? bytesOf(value) : value));
-
-const bytesOf = (bytes: bigint): number | string => (bytes <= Number.MAX_SAFE_INTEGER ? Number(bytes) : String(bytes));
+  JSON.stringify(payload, (_, value: unknown) => (typeof value === 'bigint' ? plainBytes(value) : value));
 
 /** Fields of an error for the answer. JSON leaves out those that are undefined. */
 const toldOf = ({

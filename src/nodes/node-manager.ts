@@ -25,7 +25,7 @@ import type { Clock } from '../engine/clock.js';
 import { asData } from '../engine/machine/data.js';
 import type { FollowOptions } from '../engine/topics/topic-reader.js';
 import { StagecraftError } from '../errors.js';
-import { nameSchema, nodeIdSchema } from '../host/names.js';
+import { nodeIdSchema } from '../host/names.js';
 import { ActorClient } from '../requests/actor-client.js';
 import { checked, type VolumeKeyInput, volumeKeyOf } from '../requests/fields.js';
 import { ExclusiveRequests, type Holding } from '../volumes/exclusive-requests.js';
@@ -34,7 +34,7 @@ import { notFoundError } from '../volumes/volume-checks.js';
 import { isAccessibleFrom } from '../volumes/volume-placement.js';
 import type { NodeTarget } from './node-admission.js';
 import { type NodeUpdate, nodesTopic, nodeUpdateOf } from './node-kind.js';
-import { reportSchema } from './node-report.js';
+import { reportSchema, unstagedSchema } from './node-report.js';
 
 export interface NodeStatus {
   id: string;
@@ -49,8 +49,6 @@ export interface NodeStatus {
 }
 
 const reasonSchema = z.string().trim().min(1, 'must not be empty').max(1_024);
-const unstagedSchema = z.strictObject({ claimGeneration: z.int().nonnegative(), allocId: nameSchema.optional() });
-
 export type UnstagedReport = z.input<typeof unstagedSchema>;
 
 export type NodeReport = z.input<typeof reportSchema>;

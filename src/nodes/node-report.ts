@@ -1,4 +1,4 @@
-/** Checks what nodes report of their plugins. */
+/** Checks what nodes report: their plugins, and volumes that they have unstaged. */
 import { z } from 'zod';
 import type { NodePlugin } from '../../machines/node/node.js';
 import { messageOf } from '../errors.js';
@@ -21,6 +21,12 @@ export const nodePluginsSchema = z.array(pluginSchema).superRefine((plugins, con
 });
 
 export const reportSchema = z.strictObject({ id: nodeIdSchema, plugins: nodePluginsSchema });
+
+/** A report that a volume is unmounted and unstaged. */
+export const unstagedSchema = z.strictObject({
+  claimGeneration: z.int().nonnegative(),
+  allocId: nameSchema.optional().describe('Only the claim of this alloc.'),
+});
 
 /** Describes what is wrong with a plugin in a report; undefined if nothing is. */
 export const faultsOf = (plugin: NodePlugin): string | undefined => {

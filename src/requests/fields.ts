@@ -35,6 +35,10 @@ export const parametersSchema = mapSchema.refine(
   'must name at least one parameter',
 );
 
+/** A size as plain data: above 2⁵³−1 as decimal text. */
+export const plainBytes = (size: bigint | Bytes): Bytes =>
+  BigInt(size) <= Number.MAX_SAFE_INTEGER ? Number(size) : String(size);
+
 /**
  * Stored as plain data: above 2⁵³−1 as decimal text. The regular expression aborts, as later checks fail on other text.
  */
@@ -43,7 +47,7 @@ export const bytesSchema = z
     error: 'must be a whole number of bytes, at least 1; above 2^53-1 a bigint',
   })
   .refine((size) => BigInt(size) < 2n ** 63n, 'must be below 2^63')
-  .transform((size): Bytes => (BigInt(size) <= Number.MAX_SAFE_INTEGER ? Number(size) : String(size)));
+  .transform((size) => plainBytes(size));
 
 /** Use as the `error` of a capacity whose limit is too low. */
 export const limitFault = 'limitBytes must not be below requiredBytes';

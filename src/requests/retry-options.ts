@@ -11,7 +11,9 @@ export interface RetryOptions {
   acceptDriver?: string | undefined;
 }
 
-const retrySchema = z.strictObject({ acceptDriver: textSchema.optional() });
+export const retrySchema = z.strictObject({
+  acceptDriver: textSchema.optional().describe('Own name of a driver that has taken over the volumes of another.'),
+});
 
 /** @throws {StagecraftError} INVALID_ARGUMENT */
 export function checkedRetry(options: RetryOptions): { acceptDriver?: string } {

@@ -84,7 +84,7 @@ export function knownSpec(
 
 export const filterSchema = z.strictObject({
   ...filterShape(volumeStates),
-  node: nodeIdSchema.optional(),
+  node: nodeIdSchema.optional().describe('With a publication there.'),
   idPrefix: textSchema.optional(),
   ...pageShape(volumesPrefix),
 });

@@ -124,12 +124,12 @@ export class VolumeClaiming {
   }
 }
 
-const claimSchema = z.strictObject({
+export const claimSchema = z.strictObject({
   allocId: nameSchema,
   nodeId: nodeIdSchema,
   mode: z.enum(['read', 'write']),
   accessMode: accessModeSchema,
   attachmentMode: attachmentModeSchema,
-  wait: z.boolean().default(false),
+  wait: z.boolean().default(false).describe('Answer once the claim can be granted.'),
   signal: awaitShape.signal,
 });
