@@ -1,5 +1,5 @@
 /** Merges the transitions of a chart into lines: one for each pair of boxes. */
-import type { Line, Move } from '../../src/page/chart/layout.js';
+import type { Line, LineMove } from '../../src/page/chart/layout.js';
 import { textWidth } from './boxes.js';
 import type { ReadChart } from './read-chart.js';
 
@@ -12,7 +12,7 @@ export function linesOf({ transitions }: ReadChart, endOf: (path: string) => str
     const { from: begin, to: end } = isWithin ? { from, to } : ends;
     const key = `${begin} ${end}`;
     const line = lines.get(key) ?? { from: begin, to: end, moves: [] };
-    const move: Move = {
+    const move: LineMove = {
       event,
       ...(guard && { guard }),
       ...(from !== begin && { from }),
@@ -24,7 +24,7 @@ export function linesOf({ transitions }: ReadChart, endOf: (path: string) => str
   return [...lines.values()];
 }
 
-const isSame = (a: Move, b: Move): boolean =>
+const isSame = (a: LineMove, b: LineMove): boolean =>
   a.event === b.event && a.guard === b.guard && a.from === b.from && a.to === b.to;
 
 const longest = 24;

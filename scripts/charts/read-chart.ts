@@ -1,7 +1,7 @@
 /** Reads the states and transitions of a machine, for its layout. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import type { StateWords } from '../../machines/kit/state-words.js';
-import type { Move, StateBox } from '../../src/page/chart/layout.js';
+import type { LineMove, StateBox } from '../../src/page/chart/layout.js';
 import { activitiesOf, arrowsFrom, isHidden, isScheduler, isTransient, nodesOf } from '../diagrams/walk.js';
 
 /** A state without its position. */
@@ -16,9 +16,9 @@ export interface ReadChart {
   version: string;
   states: ReadState[];
   /** Every transition with a target, except those of the whole machine. */
-  transitions: (Move & { from: string; to: string })[];
+  transitions: (LineMove & { from: string; to: string })[];
   stays: Record<string, string[]>;
-  anywhere: Move[];
+  anywhere: LineMove[];
 }
 
 /** Calls and effects of a state, without waits for admission: the name of the state says so. */

@@ -9,7 +9,18 @@ import { kindOf, kinds, nameOf, otherKinds } from './common/kinds.js';
 import { theme, turnTheme } from './common/theme.js';
 import { turnZone } from './common/zone.js';
 import { ask } from './data/api.js';
-import { actors, connection, dropped, heardAt, leads, nodeId, onChange, rate, tick, trouble } from './data/feed.js';
+import {
+  actors,
+  connection,
+  connectionTrouble,
+  dropped,
+  heardAt,
+  leads,
+  nodeId,
+  onChange,
+  rate,
+  tick,
+} from './data/feed.js';
 import { timeOf, zone } from './data/time.js';
 import { token } from './data/token.js';
 import { KeysDialog } from './find/keys-dialog.js';
@@ -261,7 +272,8 @@ function Strip() {
     return (
       <div class="strip health-failed" role="alert">
         <HealthIcon health="failed" />
-        {trouble.value === '' ? `The agent does not answer.${since}` : trouble.value} It is asked again each second.
+        {connectionTrouble.value === '' ? `The agent does not answer.${since}` : connectionTrouble.value} It is asked
+        again each second.
       </div>
     );
   }

@@ -41,7 +41,7 @@ export function hrefOf(place: Place): string {
 }
 
 /** A moment of an actor; without a step, the present. */
-export const momentAt = (address: string, seq: number | undefined): Place =>
+export const placeAtMoment = (address: string, seq: number | undefined): Place =>
   seq === undefined
     ? { view: 'actor', address }
     : { view: 'actor', address, query: new URLSearchParams({ seq: String(seq) }) };

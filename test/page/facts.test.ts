@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { bytes, differences, type FactRow, factRows, textOf } from '../../src/page/actor/facts.js';
+import { bytesText, differences, type FactRow, factRows, valueText } from '../../src/page/actor/facts.js';
 
 const shown = (rows: FactRow[]): string[] =>
   rows.map(({ depth, key, text, was, mark }) =>
@@ -55,11 +55,11 @@ describe('facts of an actor', () => {
   });
 
   it('X2 sizes and moments are written for people', () => {
-    expect(bytes(0)).to.equal('0 bytes');
-    expect(bytes(1536)).to.equal('1.5 KiB');
-    expect(bytes(10 * 1024 ** 3)).to.equal('10 GiB');
-    expect(textOf('capacityBytes', 1024)).to.equal('1 KiB');
-    expect(textOf('lastsMs', 1500)).to.equal('1500');
-    expect(textOf('notBeforeMs', Date.UTC(2026, 1, 3, 4, 5, 6, 7))).to.match(/^2026-02-03 \d\d:\d\d:06\.007$/);
+    expect(bytesText(0)).to.equal('0 bytes');
+    expect(bytesText(1536)).to.equal('1.5 KiB');
+    expect(bytesText(10 * 1024 ** 3)).to.equal('10 GiB');
+    expect(valueText('capacityBytes', 1024)).to.equal('1 KiB');
+    expect(valueText('lastsMs', 1500)).to.equal('1500');
+    expect(valueText('notBeforeMs', Date.UTC(2026, 1, 3, 4, 5, 6, 7))).to.match(/^2026-02-03 \d\d:\d\d:06\.007$/);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { HistoryLine } from '../../src/journal/history.js';
-import { historyRows, merged, reasonOf } from '../../src/page/actor/history-rows.js';
+import { historyRows, mergedLines, reasonOf } from '../../src/page/actor/history-rows.js';
 
 const base = { at: 0, what: '', parts: [], tone: 'plain' as const };
 const caller = (seq: number): HistoryLine => ({ ...base, seq, from: 'caller' });
@@ -60,7 +60,9 @@ describe('rows of a history', () => {
   it('X2 newer and older pages are put together by their steps', () => {
     const known = [caller(3), timer(4)];
     expect(
-      merged(known, [caller(1), { ...timer(4), what: 'newer' }, caller(5)]).map(({ seq, what }) => `${seq}${what}`),
+      mergedLines(known, [caller(1), { ...timer(4), what: 'newer' }, caller(5)]).map(
+        ({ seq, what }) => `${seq}${what}`,
+      ),
     ).to.deep.equal(['1', '3', '4newer', '5']);
   });
 });

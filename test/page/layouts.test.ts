@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { charts } from '../../machines/catalog.js';
 import { readChart } from '../../scripts/charts/read-chart.js';
-import type { ChartLayout, Move, StateBox } from '../../src/page/chart/layout.js';
+import type { ChartLayout, LineMove, StateBox } from '../../src/page/chart/layout.js';
 import { endsOf } from '../../src/page/chart/lit.js';
 
 const layouts: ChartLayout[] = JSON.parse(
@@ -22,7 +22,7 @@ const holds = (outer: StateBox, inner: StateBox): boolean =>
 
 const isInside = (inner: StateBox, outer: StateBox): boolean => inner.path.startsWith(`${outer.path}.`);
 
-const textOf = ({ event, guard = '', from = '', to = '' }: Move): string => `${from} ${event} [${guard}] ${to}`;
+const textOf = ({ event, guard = '', from = '', to = '' }: LineMove): string => `${from} ${event} [${guard}] ${to}`;
 
 describe('layouts of charts', () => {
   it('X2 every machine and every chart of parts has a layout, of its present version', () => {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { ChartLayout } from '../../src/page/chart/layout.js';
-import { between, pathOf } from '../../src/page/chart/lines.js';
-import { boxOf, litLines, textOf } from '../../src/page/chart/lit.js';
+import { between, linePath } from '../../src/page/chart/lines.js';
+import { boxOf, litLines, transitionText } from '../../src/page/chart/lit.js';
 
 const layouts: ChartLayout[] = JSON.parse(
   readFileSync(new URL('../../src/page/chart/layouts.json', import.meta.url), 'utf8'),
@@ -52,17 +52,17 @@ describe('lit lines of a chart', () => {
 
   it('X2 the text of a transition names what is not at the ends of its line', () => {
     const line = { from: 'a', to: 'b', moves: [] };
-    expect(textOf(line, { event: 'x.done', guard: 'isFinal', from: 'a.calling', to: 'b.c' })).to.equal(
+    expect(transitionText(line, { event: 'x.done', guard: 'isFinal', from: 'a.calling', to: 'b.c' })).to.equal(
       'calling: x.done [isFinal] → c',
     );
-    expect(textOf(line, { event: 'x.done' })).to.equal('x.done');
+    expect(transitionText(line, { event: 'x.done' })).to.equal('x.done');
   });
 });
 
 describe('shapes of lines', () => {
   it('X2 a corner is rounded, no more than half of the shorter side', () => {
     expect(
-      pathOf([
+      linePath([
         [0, 0],
         [10, 0],
         [10, 4],

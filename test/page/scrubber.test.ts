@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { indexAt, markedSteps, markOf, pausesOf, placeOf } from '../../src/page/actor/scrubber.js';
+import { indexAt, markedSteps, markOf, pausesOf, percentOf } from '../../src/page/actor/scrubber.js';
 
 const step = (at: number, tone: 'plain' | 'failed' = 'plain', from = 'timer') => ({ at, tone, from });
 
 describe('track of the scrubber', () => {
   it('J3 every step has a place, from which it is found again', () => {
     for (const count of [1, 2, 19, 1000])
-      for (let index = 0; index < count; index += 1) expect(indexAt(placeOf(index, count), count)).to.equal(index);
+      for (let index = 0; index < count; index += 1) expect(indexAt(percentOf(index, count), count)).to.equal(index);
     expect(indexAt(-20, 19)).to.equal(0);
     expect(indexAt(140, 19)).to.equal(18);
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { EffectInFlight } from '../../src/api/actor-routes.js';
 import type { HistoryLine } from '../../src/journal/history.js';
-import { countOf, markAt, marksOf } from '../../src/page/timeline/marks.js';
+import { markAt, markCount, marksOf } from '../../src/page/timeline/marks.js';
 import { callsIn, type Lane, timelineOf } from '../../src/page/timeline/model.js';
 import { relatedTo } from '../../src/page/timeline/related.js';
 import { axisTimes, foldsOf, moved, scaleOf, zoomed } from '../../src/page/timeline/scale.js';
@@ -151,7 +151,7 @@ describe('timeline of several actors', () => {
   it('X2 many marks are rectangles: each is where its time is, and is found there', () => {
     const x = (at: number): number => at / 10;
     const marks = marksOf(both.lanes, x, 1_000);
-    expect(marks).to.have.length(both.lanes.reduce((sum, one) => sum + countOf(one), 0));
+    expect(marks).to.have.length(both.lanes.reduce((sum, one) => sum + markCount(one), 0));
     const call = marks.find(({ text, kind }) => kind === 'calls' && text === 'ControllerPublishVolume');
     expect(call).to.include({ left: 110, width: 49, health: 'in-doubt' });
     for (const mark of marks) {

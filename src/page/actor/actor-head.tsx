@@ -4,18 +4,18 @@ import { Copy } from '../common/copy.js';
 import { HealthBadge } from '../common/health.js';
 import { kindOf, nameOf } from '../common/kinds.js';
 import { useNow } from '../common/use-now.js';
-import { datedMomentOf, durationOf } from '../data/time.js';
+import { datedMomentOf, shortDuration } from '../data/time.js';
 import { hrefOf } from '../router.js';
 import { stepText } from './edits.js';
 import { Glyph } from './glyphs.js';
-import { left } from './in-flight.js';
-import type { Shown } from './shown.js';
+import { leftText } from './in-flight.js';
+import type { ShownMoment } from './shown.js';
 
 interface HeadProps {
   address: string;
   machine: string;
   version: string;
-  shown: Shown;
+  shown: ShownMoment;
   lastSeq: number;
   isPast: boolean;
   trouble: readonly Trouble[];
@@ -62,7 +62,7 @@ function What({ trouble: { needs, todo, command, dueAtMs } }: { trouble: Trouble
     <>
       {dueAtMs !== undefined && dueAtMs > now && (
         <span>
-          The next attempt begins in <b class="mono">{left(dueAtMs, now)}</b>.{' '}
+          The next attempt begins in <b class="mono">{leftText(dueAtMs, now)}</b>.{' '}
         </span>
       )}
       {needs === 'nothing' && !todo && <span>Nothing to do: it goes on by itself.</span>}
@@ -90,6 +90,9 @@ const Fact = ({ name, value, of = '' }: { name: string; value: string; of?: stri
 function Since({ at, isPast }: { at: number; isPast: boolean }) {
   const now = useNow();
   return (
-    <Fact name={isPast ? 'At' : 'Since'} value={isPast ? datedMomentOf(at, now) : durationOf(Math.max(0, now - at))} />
+    <Fact
+      name={isPast ? 'At' : 'Since'}
+      value={isPast ? datedMomentOf(at, now) : shortDuration(Math.max(0, now - at))}
+    />
   );
 }

@@ -2,7 +2,7 @@
 import { batch, signal } from '@preact/signals';
 import type { ActorDetail, Edit, HistoryPage, JournalPage, MomentAnswer, WhatIf } from '../../api/actor-routes.js';
 import type { HistoryLine } from '../../journal/history.js';
-import { merged } from './history-rows.js';
+import { mergedLines } from './history-rows.js';
 
 /** Requests to the agent. They reject with an Error that says what is wrong. */
 export interface Api {
@@ -74,7 +74,7 @@ export class ActorModel {
     const last = this.lines.value.at(-1)?.seq ?? 0;
     const isGap = !isFirst && (lines[0]?.seq ?? 0) > last + 1;
     // More steps came than were read: begin anew, so that no step is missing in between.
-    this.lines.value = isFirst || isGap ? lines : merged(this.lines.value, lines);
+    this.lines.value = isFirst || isGap ? lines : mergedLines(this.lines.value, lines);
     if (!isFirst && !isGap) return;
     this.before.value = before;
     this.olderSteps.value = older;
@@ -86,7 +86,7 @@ export class ActorModel {
     if (before === undefined) return;
     const page = await this.#api.get<HistoryPage>(`/v1/history/${this.#path}?before=${before}&limit=${pageSize}`);
     batch(() => {
-      this.lines.value = merged(page.lines, this.lines.value);
+      this.lines.value = mergedLines(page.lines, this.lines.value);
       this.before.value = page.before;
       this.olderSteps.value = page.older;
     });

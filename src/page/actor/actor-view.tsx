@@ -11,10 +11,10 @@ import { FactsCard } from './facts-card.js';
 import { HistoryList } from './history-list.js';
 import { type HistoryFilter, historyFilters } from './history-rows.js';
 import { MomentBar } from './moment-bar.js';
-import { eventsIn } from './moves.js';
-import { chosen, placeIn, present, type QueryChange, stepped } from './place.js';
+import { eventTypesIn } from './moves.js';
+import { choiceOf, placeIn, present, type QueryChange, stepped } from './place.js';
 import { ScrubberBar } from './scrubber-bar.js';
-import { layoutOf, type Shown, shownNow, shownThen } from './shown.js';
+import { layoutOf, type ShownMoment, shownNow, shownThen } from './shown.js';
 import { useActorKeys } from './use-actor-keys.js';
 import { useMoment } from './use-moment.js';
 import { useWhatIf } from './use-what-if.js';
@@ -96,7 +96,7 @@ function Actor({ api, address, query, onQuery, model }: ActorViewProps & { model
   const isPast = place.seq !== undefined;
   const now = detail && shownNow(detail, last);
   const own = isPast ? then.moment && shownThen(then.moment) : now;
-  const shown: Shown | undefined = whatIf.moment ? shownThen(whatIf.moment) : own;
+  const shown: ShownMoment | undefined = whatIf.moment ? shownThen(whatIf.moment) : own;
   const other = whatIf.moment ? real.moment && shownThen(real.moment) : second.moment && shownThen(second.moment);
 
   const go = (change: QueryChange | undefined): void => {
@@ -108,7 +108,7 @@ function Actor({ api, address, query, onQuery, model }: ActorViewProps & { model
     whatIf.end();
     go(present);
   };
-  const choose = (seq: number): void => go(chosen(seq, kept));
+  const choose = (seq: number): void => go(choiceOf(seq, kept));
   const step = (by: 1 | -1): void => go(stepped(seqs, place, by, kept));
   const toFirst = async (): Promise<void> => {
     while (model.before.value !== undefined) await model.older();
@@ -121,11 +121,11 @@ function Actor({ api, address, query, onQuery, model }: ActorViewProps & { model
       go({ b: null });
     } else if (at !== undefined) {
       keep(at);
-      if (!isPast) go(chosen(at));
+      if (!isPast) go(choiceOf(at));
     }
   };
   const togglePlay = (): void => {
-    if (!isPlaying && !isPast && seqs[0] !== undefined) go(chosen(seqs[0]));
+    if (!isPlaying && !isPast && seqs[0] !== undefined) go(choiceOf(seqs[0]));
     play(!isPlaying);
   };
   useEffect(() => {
@@ -154,7 +154,7 @@ function Actor({ api, address, query, onQuery, model }: ActorViewProps & { model
 
   if (!shown) return <Waiting error={then.error ?? model.error.value} toPresent={toPresent} />;
   const layout = layoutOf(detail?.machine ?? address.split('/')[0] ?? '');
-  const events = layout ? eventsIn(layout, shown.place) : [];
+  const events = layout ? eventTypesIn(layout, shown.place) : [];
   const accepts = isPast || !detail ? events : detail.accepts;
   return (
     <div class={`page actor${isPast || whatIf.isOpen ? ' is-past' : ''}`}>

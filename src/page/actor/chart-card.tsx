@@ -6,16 +6,16 @@ import type { ChartLayout } from '../chart/layout.js';
 import { Thumbnail } from '../chart/thumbnail.js';
 import { HealthBadge, HealthIcon } from '../common/health.js';
 import { movesFrom } from './moves.js';
-import { layoutOf, litHealth, partBefore, partName, partsByKind, type Shown } from './shown.js';
+import { layoutOf, litHealth, partBefore, partName, partsByKind, type ShownMoment } from './shown.js';
 
 interface ChartCardProps {
   name: string;
   machine: string;
-  shown: Shown;
+  shown: ShownMoment;
   /** Step that led to what is shown; undefined while two moments are compared. */
   line: HistoryLine | undefined;
   /** Other moment of a comparison or of a what-if. */
-  other: Shown | undefined;
+  other: ShownMoment | undefined;
   /** Names of what is lit and what is dashed: `now` and `before`, `at A` and `at B`, `what if` and `real line`. */
   legend: [lit: string, dashed: string];
   isPast: boolean;

@@ -2,11 +2,11 @@
 import type { Edit } from '../../api/actor-routes.js';
 
 /** Kinds of change, in the order of the form. */
-export const kinds = { insert: 'Put an event in after it', edit: 'Change its event', drop: 'Leave it out' };
-export type Kind = keyof typeof kinds;
+export const editKinds = { insert: 'Put an event in after it', edit: 'Change its event', drop: 'Leave it out' };
+export type EditKind = keyof typeof editKinds;
 
 /** The change that a form asks for, or what is wrong with it. */
-export function editOf(kind: Kind, seq: number, text: string): Edit | { fault: string } {
+export function editOf(kind: EditKind, seq: number, text: string): Edit | { fault: string } {
   if (kind === 'drop') return { drop: seq };
   const found = eventIn(text);
   if ('fault' in found) return found;

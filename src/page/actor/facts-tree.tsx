@@ -1,9 +1,9 @@
 /** Draws the context of an actor as a tree; what differs from the other moment is marked and unfolded. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Change, type FactRow, factRows } from './facts.js';
+import { type FactChange, type FactRow, factRows } from './facts.js';
 import { Glyph } from './glyphs.js';
 
-export function FactsTree({ value, changes }: { value: object | undefined; changes: ReadonlyMap<string, Change> }) {
+export function FactsTree({ value, changes }: { value: object | undefined; changes: ReadonlyMap<string, FactChange> }) {
   const [opened, open] = useState<ReadonlyMap<string, boolean>>(new Map());
   const rows = useMemo(() => factRows(value, changes, opened), [value, changes, opened]);
   const tree = useRef<HTMLUListElement>(null);

@@ -2,7 +2,7 @@
 
 import { datedMomentOf } from '../data/time.js';
 
-export interface Change {
+export interface FactChange {
   was?: unknown;
   is?: unknown;
 }
@@ -22,8 +22,8 @@ export function differences(
   was: unknown,
   is: unknown,
   path = '',
-  found = new Map<string, Change>(),
-): Map<string, Change> {
+  found = new Map<string, FactChange>(),
+): Map<string, FactChange> {
   if (Object.is(was, is)) return found;
   if (isBranchPair(was, is)) {
     const [before, after] = [was as Branch, is as Branch];
@@ -54,7 +54,7 @@ export interface FactRow {
  */
 export function factRows(
   value: unknown,
-  changes: ReadonlyMap<string, Change>,
+  changes: ReadonlyMap<string, FactChange>,
   opened: ReadonlyMap<string, boolean> = new Map(),
 ): FactRow[] {
   const rows: FactRow[] = [];
@@ -63,7 +63,7 @@ export function factRows(
       if (item === undefined) continue;
       const at = below(path, key);
       const change = changes.get(at);
-      const row: FactRow = { path: at, key, depth, text: textOf(key, item), ...(change && markOf(key, change)) };
+      const row: FactRow = { path: at, key, depth, text: valueText(key, item), ...(change && markOf(key, change)) };
       rows.push(row);
       if (!isBranch(item) || Object.keys(item).length === 0) continue;
       const inside = [...changes.keys()].filter((changed) => changed.startsWith(`${at}/`)).length;
@@ -74,7 +74,7 @@ export function factRows(
     for (const [changed, change] of changes) {
       if (change.is !== undefined || parentOf(changed) !== path) continue;
       const key = keyOf(changed);
-      rows.push({ path: changed, key, depth, text: '', was: textOf(key, change.was), mark: 'removed' });
+      rows.push({ path: changed, key, depth, text: '', was: valueText(key, change.was), mark: 'removed' });
     }
   };
   if (isBranch(value)) add(value, '', 0);
@@ -88,17 +88,17 @@ const keyOf = (path: string): string =>
     .replaceAll('~1', '/')
     .replaceAll('~0', '~');
 
-function markOf(key: string, { was }: Change): Pick<FactRow, 'mark' | 'was'> {
-  return was === undefined ? { mark: 'added' } : { mark: 'changed', was: textOf(key, was) };
+function markOf(key: string, { was }: FactChange): Pick<FactRow, 'mark' | 'was'> {
+  return was === undefined ? { mark: 'added' } : { mark: 'changed', was: valueText(key, was) };
 }
 
 /** First millisecond that is taken for a moment, not for a duration: the year 2001. */
 const firstMoment = 1e12;
 
 /** A value for people: sizes and moments as such. */
-export function textOf(key: string, value: unknown): string {
+export function valueText(key: string, value: unknown): string {
   if (value === undefined) return '';
-  if (typeof value === 'number' && /Bytes$/.test(key)) return bytes(value);
+  if (typeof value === 'number' && /Bytes$/.test(key)) return bytesText(value);
   if (typeof value === 'number' && /(Ms|At|^at)$/.test(key) && value >= firstMoment) return datedMomentOf(value);
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.length > 0 ? `[${value.length}]` : '[]';
@@ -108,7 +108,7 @@ export function textOf(key: string, value: unknown): string {
 
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
-export function bytes(count: number): string {
+export function bytesText(count: number): string {
   const unit = count > 0 ? Math.min(Math.floor(Math.log2(count) / 10), units.length - 1) : 0;
   return `${Number((count / 1024 ** unit).toFixed(1))} ${units[unit]}`;
 }

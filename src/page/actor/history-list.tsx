@@ -4,7 +4,7 @@ import type { HistoryLine } from '../../journal/history.js';
 import { HealthIcon } from '../common/health.js';
 import { healthOfTone } from '../common/tones.js';
 import { TookBar } from '../common/took-bar.js';
-import { datedMomentOf, dayOf, durationOf, momentOf } from '../data/time.js';
+import { datedMomentOf, dayOf, momentOf, shortDuration } from '../data/time.js';
 import { Glyph, glyphOf } from './glyphs.js';
 import { type AttemptGroup, historyRows, reasonOf } from './history-rows.js';
 
@@ -99,7 +99,7 @@ function HistoryRow({ line, longest, isChosen, isFuture, onChoose }: RowProps) {
           {tookMs !== undefined && (
             <>
               <TookBar health={healthOfTone[tone] ?? 'unknown'} share={tookMs / longest} most={44} />
-              {durationOf(tookMs)}
+              {shortDuration(tookMs)}
             </>
           )}
         </span>
@@ -124,7 +124,7 @@ export function What({ line }: { line: HistoryLine }) {
       <b>{sentence(what)}</b>
       {attempt !== undefined && (attempt > 1 || tone !== 'done') && <span class="attempt">attempt {attempt}</span>}
       {message && <span class="quiet">{reasonOf(line)}</span>}
-      {nextAttemptAtMs !== undefined && <span class="next">next attempt in {durationOf(nextAttemptAtMs - at)}</span>}
+      {nextAttemptAtMs !== undefined && <span class="next">next attempt in {shortDuration(nextAttemptAtMs - at)}</span>}
     </span>
   );
 }
@@ -176,7 +176,7 @@ function GroupRow({ group, isOpen, toggle }: { group: AttemptGroup; isOpen: bool
           steps {first?.seq} to {last?.seq}
         </span>
         <span class="from" />
-        <span class="took end">{first && last && durationOf(last.at - first.at)}</span>
+        <span class="took end">{first && last && shortDuration(last.at - first.at)}</span>
       </button>
     </li>
   );

@@ -82,7 +82,7 @@ export function reasonOf({ message = '', rpc, code }: Pick<HistoryLine, 'message
 }
 
 /** Adds newer or older lines to those that are known. */
-export function merged(known: readonly HistoryLine[], more: readonly HistoryLine[]): HistoryLine[] {
+export function mergedLines(known: readonly HistoryLine[], more: readonly HistoryLine[]): HistoryLine[] {
   const bySeq = new Map([...known, ...more].map((line) => [line.seq, line]));
   return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
 }

@@ -2,7 +2,7 @@
 import type { ActorDetail, EffectInFlight } from '../../api/actor-routes.js';
 import { HealthIcon } from '../common/health.js';
 import { useNow } from '../common/use-now.js';
-import { durationOf } from '../data/time.js';
+import { shortDuration } from '../data/time.js';
 
 export function InFlight({ detail: { effects, timers, waits, unread, parts } }: { detail: ActorDetail }) {
   const now = useNow();
@@ -78,11 +78,11 @@ function Effect({ effect, now }: { effect: EffectInFlight; now: number }) {
       </span>
       {limit ? (
         <span class="due">
-          <b>{left(limit.to, now)}</b>
+          <b>{leftText(limit.to, now)}</b>
           <small>until it is given up</small>
         </span>
       ) : (
-        sentAtMs !== undefined && <span class="due">{durationOf(now - sentAtMs)}</span>
+        sentAtMs !== undefined && <span class="due">{shortDuration(now - sentAtMs)}</span>
       )}
       {limit && <i class="progress" style={{ '--done': Math.min(1, (now - limit.from) / (limit.to - limit.from)) }} />}
     </li>
@@ -98,7 +98,7 @@ function Due({ what, of, dueAtMs, now }: { what: string; of: string; dueAtMs: nu
         <small>{of}</small>
       </span>
       <span class="due">
-        <b>{left(dueAtMs, now)}</b>
+        <b>{leftText(dueAtMs, now)}</b>
       </span>
     </li>
   );
@@ -107,7 +107,7 @@ function Due({ what, of, dueAtMs, now }: { what: string; of: string; dueAtMs: nu
 const minute = 60_000;
 
 /** Time until a moment: `0.9 s`, `9:32`, or `due`. */
-export function left(dueAtMs: number, now: number): string {
+export function leftText(dueAtMs: number, now: number): string {
   const ms = dueAtMs - now;
   if (ms <= 0) return 'due';
   if (ms < minute) return `${(ms / 1000).toFixed(1)} s`;

@@ -1,17 +1,17 @@
 /** Says which moment is shown, unless it is the present, and leads back. */
 import { Copy } from '../common/copy.js';
-import { datedMomentOf, durationOf } from '../data/time.js';
+import { datedMomentOf, shortDuration } from '../data/time.js';
 import { describeEdits } from './edits.js';
 import { Glyph } from './glyphs.js';
-import type { Place } from './place.js';
-import type { Shown } from './shown.js';
+import type { ActorPlace } from './place.js';
+import type { ShownMoment } from './shown.js';
 import type { WhatIfState } from './use-what-if.js';
 
 interface MomentBarProps {
-  place: Place;
+  place: ActorPlace;
   kept: number | undefined;
-  shown: Shown;
-  other: Shown | undefined;
+  shown: ShownMoment;
+  other: ShownMoment | undefined;
   whatIf: WhatIfState;
   lastSeq: number;
   toPresent: () => void;
@@ -53,7 +53,7 @@ export function MomentBar({ place, kept, shown, other, whatIf, lastSeq, toPresen
       </b>
       <span>
         {datedMomentOf(at)}
-        {apart && ` and ${datedMomentOf(other.at ?? 0)}, ${durationOf(Math.abs((other.at ?? 0) - at))} apart`}
+        {apart && ` and ${datedMomentOf(other.at ?? 0)}, ${shortDuration(Math.abs((other.at ?? 0) - at))} apart`}
         {place.b === undefined &&
           (kept === undefined ? ', rebuilt from the journal: no effect runs' : ': choose the step to compare it with')}
       </span>

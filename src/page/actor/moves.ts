@@ -1,10 +1,10 @@
 /** Transitions and events of a state, as its chart lists them. Pure. */
-import type { ChartLayout, Line, Move } from '../chart/layout.js';
-import { endsOf, isWithin } from '../chart/lit.js';
+import type { ChartLayout, Line, LineMove } from '../chart/layout.js';
+import { endsOf, isWithinState } from '../chart/lit.js';
 
 interface MoveFrom {
   line: Line;
-  move: Move;
+  move: LineMove;
   to: string;
 }
 
@@ -13,7 +13,7 @@ export function movesFrom(layout: ChartLayout, state: string): MoveFrom[] {
   const moves = layout.lines.flatMap((line) =>
     line.moves.flatMap((move) => {
       const [from, to] = endsOf(line, move);
-      return isWithin(state, from) && move.event !== 'always' ? [{ line, move, to, depth: from.length }] : [];
+      return isWithinState(state, from) && move.event !== 'always' ? [{ line, move, to, depth: from.length }] : [];
     }),
   );
   const anywhere = layout.anywhere.map((move) => ({ line: { from: '', to: '', moves: [] }, move, to: move.to ?? '' }));
@@ -24,9 +24,9 @@ export function movesFrom(layout: ChartLayout, state: string): MoveFrom[] {
 const internal = /^(always$|after |settle$|\*$)| (ended|failed)$/;
 
 /** Types of events that a state takes, by its chart. */
-export function eventsIn(layout: ChartLayout, state: string): string[] {
+export function eventTypesIn(layout: ChartLayout, state: string): string[] {
   const stays = Object.entries(layout.stays).flatMap(([path, events]) =>
-    path === '' || isWithin(state, path) ? events : [],
+    path === '' || isWithinState(state, path) ? events : [],
   );
   const types = [...movesFrom(layout, state).map(({ move }) => move.event), ...stays];
   return [...new Set(types)].filter((type) => !internal.test(type)).sort();

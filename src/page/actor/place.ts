@@ -1,6 +1,6 @@
 /** The moment of an actor that the page shows, as its address says: `?seq=6`, `?seq=6&b=10` compares. Pure. */
 
-export interface Place {
+export interface ActorPlace {
   /** Step that is shown; absent: now. */
   seq?: number;
   /** Step that it is compared with, a later one. */
@@ -12,7 +12,7 @@ export interface Place {
 /** Changes of the query: null takes a key away. */
 export type QueryChange = Record<string, string | null>;
 
-export function placeIn(query: URLSearchParams): Place {
+export function placeIn(query: URLSearchParams): ActorPlace {
   const seq = stepIn(query, 'seq');
   const b = stepIn(query, 'b');
   const part = query.get('part');
@@ -33,7 +33,7 @@ function stepIn(query: URLSearchParams, key: string): number | undefined {
  * Where a choice of a step leads. With a kept step, the choice is compared with it: the older one is always the first.
  * @param kept step that the choice is compared with
  */
-export function chosen(seq: number, kept?: number): QueryChange {
+export function choiceOf(seq: number, kept?: number): QueryChange {
   if (kept === undefined || kept === seq) return { seq: `${seq}`, b: null };
   return { seq: `${Math.min(seq, kept)}`, b: `${Math.max(seq, kept)}` };
 }
@@ -48,7 +48,7 @@ export const present: QueryChange = { seq: null, b: null };
  */
 export function stepped(
   steps: readonly number[],
-  { seq, b }: Place,
+  { seq, b }: ActorPlace,
   by: 1 | -1,
   kept?: number,
 ): QueryChange | undefined {
@@ -57,6 +57,6 @@ export function stepped(
   if (last < 0 || (moving === undefined && by > 0)) return undefined;
   const at = moving === undefined ? last : steps.findLastIndex((step) => step <= moving);
   const next = steps[at + by];
-  if (next !== undefined) return chosen(next, kept);
+  if (next !== undefined) return choiceOf(next, kept);
   return by > 0 && kept === undefined ? present : undefined;
 }

@@ -3,11 +3,11 @@ import { useRef } from 'preact/hooks';
 import type { HistoryLine } from '../../journal/history.js';
 import { HealthIcon } from '../common/health.js';
 import { healthOfTone } from '../common/tones.js';
-import { datedMomentOf, durationOf } from '../data/time.js';
+import { datedMomentOf, shortDuration } from '../data/time.js';
 import { stepText } from './edits.js';
 import { Glyph } from './glyphs.js';
-import type { Place } from './place.js';
-import { indexAt, markedSteps, markOf, pausesOf, placeOf } from './scrubber.js';
+import type { ActorPlace } from './place.js';
+import { indexAt, markedSteps, markOf, pausesOf, percentOf } from './scrubber.js';
 import './scrubber.css';
 
 interface Branch {
@@ -19,7 +19,7 @@ interface Branch {
 
 interface ScrubberProps {
   lines: readonly HistoryLine[];
-  place: Place;
+  place: ActorPlace;
   isPlaying: boolean;
   isComparing: boolean;
   branch: Branch | undefined;
@@ -122,7 +122,7 @@ function Track({ lines, place, branch, onChoose, onStep, onFirst, onPresent }: S
         );
   const at = indexOf(place.seq);
   const other = place.b === undefined ? undefined : indexOf(place.b);
-  const percent = placeOf(at, count);
+  const percent = percentOf(at, count);
   const chooseAt = (event: PointerEvent): void => {
     const box = track.current?.getBoundingClientRect();
     const line = box && lines[indexAt((100 * (event.clientX - box.left)) / box.width, count)];
@@ -157,18 +157,18 @@ function Track({ lines, place, branch, onChoose, onStep, onFirst, onPresent }: S
       <i class="base" />
       <i class="passed" style={{ width: `${percent}%` }} />
       {other !== undefined && (
-        <i class="range" style={{ left: `${percent}%`, width: `${placeOf(other, count) - percent}%` }} />
+        <i class="range" style={{ left: `${percent}%`, width: `${percentOf(other, count) - percent}%` }} />
       )}
       {pausesOf(lines).map(({ percent: left, ms }) => (
         <span key={left} class="pause" style={{ left: `${left}%` }}>
-          {durationOf(ms)}
+          {shortDuration(ms)}
         </span>
       ))}
       {markedSteps(lines).map((index) => (
         <Mark
           key={index}
           line={lines[index] as HistoryLine}
-          percent={placeOf(index, count)}
+          percent={percentOf(index, count)}
           isChosen={index === at || index === other}
         />
       ))}
@@ -177,7 +177,7 @@ function Track({ lines, place, branch, onChoose, onStep, onFirst, onPresent }: S
           <b class="flag" style={{ left: `${percent}%` }}>
             A
           </b>
-          <b class="flag" style={{ left: `${placeOf(other, count)}%` }}>
+          <b class="flag" style={{ left: `${percentOf(other, count)}%` }}>
             B
           </b>
         </>
@@ -212,8 +212,8 @@ function BranchTrack({ branch: { seqs, chosen, choose }, lines, indexOf }: Branc
   const [first = 1] = seqs;
   const begin = indexOf(Math.ceil(first) - 1);
   const step = 97.6 / Math.max(1, lines.length - 1);
-  const placeAt = (index: number): number => Math.min(98.8, placeOf(begin, lines.length) + step * (index + 1));
-  const left = placeOf(begin, lines.length);
+  const placeAt = (index: number): number => Math.min(98.8, percentOf(begin, lines.length) + step * (index + 1));
+  const left = percentOf(begin, lines.length);
   return (
     <div class="branch" style={{ left: `${left}%`, width: `${placeAt(seqs.length - 1) - left}%` }}>
       {seqs.map((seq, index) => (

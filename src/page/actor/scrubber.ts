@@ -5,7 +5,7 @@ import type { HistoryLine } from '../../journal/history.js';
 const margin = 1.2;
 
 /** Place of a step on the track, in percent. */
-export const placeOf = (index: number, count: number): number =>
+export const percentOf = (index: number, count: number): number =>
   count < 2 ? 100 - margin : margin + ((100 - 2 * margin) * index) / (count - 1);
 
 /** Step at a place of the track. */
@@ -29,7 +29,7 @@ const leastDistance = 7;
 /** Pauses to write on the track: the longest ones, as far as there is room. */
 export function pausesOf(steps: readonly Step[]): Pause[] {
   const pauses = steps.slice(1).map((step, index) => ({
-    percent: (placeOf(index, steps.length) + placeOf(index + 1, steps.length)) / 2,
+    percent: (percentOf(index, steps.length) + percentOf(index + 1, steps.length)) / 2,
     ms: step.at - (steps[index]?.at ?? step.at),
   }));
   const written: Pause[] = [];

@@ -5,7 +5,7 @@ import type { HistoryLine } from '../../journal/history.js';
 import type { ChartLayout } from '../chart/layout.js';
 import layouts from '../chart/layouts.json' with { type: 'json' };
 
-export interface Shown {
+export interface ShownMoment {
   seq: number;
   at?: number;
   /** Path of the state as people see it; '' once the actor is deleted. */
@@ -21,13 +21,13 @@ export interface Shown {
 export const shownNow = (
   { seq, at, state, value, health, why, context, parts }: ActorDetail,
   line?: HistoryLine,
-): Shown => {
+): ShownMoment => {
   const moment = at ?? line?.at;
   const place = placeOf(value);
   return { seq, ...(moment !== undefined && { at: moment }), state, place, health, why, context, parts };
 };
 
-export const shownThen = ({ seq, line, health, why, snapshot, parts }: MomentAnswer): Shown => ({
+export const shownThen = ({ seq, line, health, why, snapshot, parts }: MomentAnswer): ShownMoment => ({
   ...{ seq, at: line.at, state: line.after ?? '', health, why, context: snapshot?.context, parts },
   place: snapshot ? placeOf(snapshot.value) : '',
 });

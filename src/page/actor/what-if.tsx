@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Edit, WhatIf } from '../../api/actor-routes.js';
 import type { HistoryLine } from '../../journal/history.js';
 import { momentOf } from '../data/time.js';
-import { editOf, type Kind, kinds, stepText } from './edits.js';
+import { type EditKind, editKinds, editOf, stepText } from './edits.js';
 import { States, ToneIcon, What } from './history-list.js';
 import './what-if.css';
 
@@ -22,7 +22,7 @@ interface WhatIfFormProps {
 }
 
 export function WhatIfForm({ line, event, types, examples, error, onTry, onClose }: WhatIfFormProps) {
-  const [kind, setKind] = useState<Kind>('insert');
+  const [kind, setKind] = useState<EditKind>('insert');
   const [type, setType] = useState(types[0] ?? '');
   const [known, learn] = useState<ReadonlyMap<string, object>>(new Map());
   const [typed, setTyped] = useState<string | undefined>();
@@ -33,7 +33,7 @@ export function WhatIfForm({ line, event, types, examples, error, onTry, onClose
   }, []);
   const [fault, setFault] = useState<string | undefined>();
   const { seq } = line;
-  const choose = (next: Kind): void => {
+  const choose = (next: EditKind): void => {
     setKind(next);
     setTyped(undefined);
     setFault(undefined);
@@ -55,7 +55,7 @@ export function WhatIfForm({ line, event, types, examples, error, onTry, onClose
       </div>
       <fieldset>
         <legend class="unseen">Change</legend>
-        {(Object.keys(kinds) as Kind[]).map((one) => (
+        {(Object.keys(editKinds) as EditKind[]).map((one) => (
           <label key={one}>
             <input
               type="radio"
@@ -64,7 +64,7 @@ export function WhatIfForm({ line, event, types, examples, error, onTry, onClose
               disabled={one === 'edit' && !event}
               onChange={() => choose(one)}
             />
-            {kinds[one]}
+            {editKinds[one]}
           </label>
         ))}
       </fieldset>

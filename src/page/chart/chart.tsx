@@ -2,8 +2,8 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Health } from '../../api/actor-routes.js';
 import type { ChartLayout, Line, StateBox } from './layout.js';
-import { between, pathOf } from './lines.js';
-import { boxOf, isWithin, litLines, textOf } from './lit.js';
+import { between, linePath } from './lines.js';
+import { boxOf, isWithinState, litLines, transitionText } from './lit.js';
 import './chart.css';
 
 interface ChartProps {
@@ -78,7 +78,7 @@ function Drawing({ layout, now, before, other, onPoint }: DrawingProps) {
           key={box.path}
           box={box}
           marks={[
-            box === leaf ? 'on' : leaf && isWithin(leaf.path, box.path) ? 'in' : '',
+            box === leaf ? 'on' : leaf && isWithinState(leaf.path, box.path) ? 'in' : '',
             box === was && was !== leaf ? 'was' : '',
             box === ghost && ghost !== leaf ? 'other' : '',
           ]}
@@ -91,8 +91,8 @@ function Drawing({ layout, now, before, other, onPoint }: DrawingProps) {
           onPointerMove={pointAt(line)}
           onPointerLeave={() => onPoint(undefined, 0, 0)}
         >
-          <path class="reach" d={pathOf(line.points ?? [])} />
-          <path d={pathOf(line.points ?? [])} marker-end={`url(#${id}-plain)`} />
+          <path class="reach" d={linePath(line.points ?? [])} />
+          <path d={linePath(line.points ?? [])} marker-end={`url(#${id}-plain)`} />
         </g>
       ))}
       {lit.map((line) => (
@@ -102,8 +102,8 @@ function Drawing({ layout, now, before, other, onPoint }: DrawingProps) {
           onPointerMove={pointAt(line)}
           onPointerLeave={() => onPoint(undefined, 0, 0)}
         >
-          <path class="reach" d={pathOf(wayOf(layout, line))} />
-          <path d={pathOf(wayOf(layout, line))} marker-end={`url(#${id}-lit)`} />
+          <path class="reach" d={linePath(wayOf(layout, line))} />
+          <path d={linePath(wayOf(layout, line))} marker-end={`url(#${id}-lit)`} />
         </g>
       ))}
       {layout.lines.map(
@@ -203,7 +203,7 @@ const mostMoves = 9;
 
 /** The events behind the line that the pointer is at. */
 function Moves({ line, x, y }: { line: Line; x: number; y: number }) {
-  const texts = line.moves.map((move) => textOf(line, move));
+  const texts = line.moves.map((move) => transitionText(line, move));
   const more = texts.length - mostMoves;
   return (
     <div

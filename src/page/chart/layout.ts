@@ -12,7 +12,7 @@ export interface ChartLayout {
   /** Events that change no state, by the path of the state that takes them; '' for all states. */
   stays: Record<string, string[]>;
   /** Transitions that lead away from every state. */
-  anywhere: Move[];
+  anywhere: LineMove[];
 }
 
 /**
@@ -47,13 +47,13 @@ export interface StateBox {
 export interface Line {
   from: string;
   to: string;
-  moves: Move[];
+  moves: LineMove[];
   /** Corners of the line; absent: drawn only while it is lit, straight. */
   points?: [x: number, y: number][];
   label?: { x: number; y: number; text: string };
 }
 
-export interface Move {
+export interface LineMove {
   event: string;
   guard?: string;
   /** Ends of the transition, where they lie within those of the line. */

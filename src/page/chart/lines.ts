@@ -6,7 +6,7 @@ type Point = readonly [x: number, y: number];
 const radius = 6;
 
 /** Path of a line with rounded corners. */
-export function pathOf(points: readonly Point[]): string {
+export function linePath(points: readonly Point[]): string {
   const [first, ...others] = points;
   if (!first) return '';
   let path = `M${first[0]} ${first[1]}`;

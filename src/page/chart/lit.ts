@@ -1,14 +1,14 @@
 /** Says which states and lines of a chart are lit. Pure. */
 import type { Health } from '../../api/actor-routes.js';
-import type { ChartLayout, Line, Move, StateBox } from './layout.js';
+import type { ChartLayout, Line, LineMove, StateBox } from './layout.js';
 
 /** Whether the state is this one, or lies within it. */
-export const isWithin = (path: string, outer: string): boolean => path === outer || path.startsWith(`${outer}.`);
+export const isWithinState = (path: string, outer: string): boolean => path === outer || path.startsWith(`${outer}.`);
 
 /** Innermost box that shows this state. */
 export const boxOf = ({ states }: ChartLayout, path: string): StateBox | undefined =>
   states.reduce<StateBox | undefined>(
-    (found, box) => (isWithin(path, box.path) && box.path.length > (found?.path.length ?? 0) ? box : found),
+    (found, box) => (isWithinState(path, box.path) && box.path.length > (found?.path.length ?? 0) ? box : found),
     undefined,
   );
 
@@ -36,8 +36,8 @@ export function litLines(layout: ChartLayout, before: string, after: string): Li
       for (const line of layout.lines) {
         for (const move of line.moves) {
           const [from, to] = endsOf(line, move);
-          if (!isWithin(way.at, from)) continue;
-          if (isWithin(after, to)) return [...way.lines, line];
+          if (!isWithinState(way.at, from)) continue;
+          if (isWithinState(after, to)) return [...way.lines, line];
           const end = boxOf(layout, entered(layout, to));
           if (end?.passes) next.push({ at: end.path, lines: [...way.lines, line] });
         }
@@ -48,7 +48,7 @@ export function litLines(layout: ChartLayout, before: string, after: string): Li
   return [{ from: before, to: after, moves: [] }];
 }
 
-export const endsOf = (line: Line, { from, to }: Move): [from: string, to: string] => [
+export const endsOf = (line: Line, { from, to }: LineMove): [from: string, to: string] => [
   from ?? line.from,
   to ?? line.to,
 ];
@@ -62,7 +62,7 @@ function entered({ states }: ChartLayout, path: string): string {
 }
 
 /** Transition in words, for the one who points at a line: `calling: publish.done [isFinal] → failed.refused`. */
-export function textOf(line: Line, move: Move): string {
+export function transitionText(line: Line, move: LineMove): string {
   const guard = move.guard ? ` [${move.guard}]` : '';
   const from = move.from ? `${move.from.slice(line.from.length + 1)}: ` : '';
   const to = move.to ? ` → ${move.to.slice(line.to.length + 1)}` : '';

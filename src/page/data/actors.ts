@@ -13,7 +13,7 @@ export const healthOrder: readonly Health[] = [
 ];
 const rankOf = new Map(healthOrder.map((health, rank) => [health, rank]));
 
-export class Actors {
+export class ActorTable {
   readonly #index = new Map<string, number>();
   readonly address: string[] = [];
   readonly machine: string[] = [];

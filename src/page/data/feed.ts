@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { Overview } from '../../api/actor-routes.js';
 import type { FeedLine, FeedMessage } from '../../inspector/feed-message.js';
-import { Actors } from './actors.js';
+import { ActorTable } from './actors.js';
 import { ApiError, ask, openSocket } from './api.js';
 import { onChangeElsewhere } from './elsewhere.js';
 import { type LogRow, rowOf } from './log-rows.js';
@@ -18,7 +18,7 @@ const mostLines = 500;
 const paintMs = 250;
 const retryMs = 1_000;
 
-export const actors = new Actors();
+export const actors = new ActorTable();
 export const records = new Ring<LogRow>(mostRecords);
 export const lines = new Ring<FeedLine>(mostLines);
 
@@ -26,7 +26,7 @@ export const lines = new Ring<FeedLine>(mostLines);
 export const tick = signal(0);
 export const connection = signal<Connection>('loading');
 /** Why there is no connection, as a sentence. */
-export const trouble = signal('');
+export const connectionTrouble = signal('');
 /** When the agent was heard last, in milliseconds since the epoch. */
 export const heardAt = signal(0);
 /** Records that were dropped, as the page could not keep up; at least so many. */
@@ -70,10 +70,10 @@ async function run(): Promise<void> {
     try {
       await follow();
     } catch (error) {
-      trouble.value =
+      connectionTrouble.value =
         error instanceof ApiError ? error.message : 'The agent does not answer. What you see is as it was.';
     }
-    if (connection.value !== 'loading' || trouble.value !== '') connection.value = 'disconnected';
+    if (connection.value !== 'loading' || connectionTrouble.value !== '') connection.value = 'disconnected';
     await new Promise((resolve) => setTimeout(resolve, retryMs));
   }
 }
@@ -126,7 +126,7 @@ async function follow(): Promise<void> {
   await fill();
   heardAt.value = Date.now();
   if (!isOpen) throw new ApiError('NOT_REACHABLE', 'The live feed can not be opened. What you see is as it was.');
-  trouble.value = '';
+  connectionTrouble.value = '';
   connection.value = 'live';
   tick.value += 1;
   await ended;

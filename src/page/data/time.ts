@@ -28,7 +28,7 @@ export const datedMomentOf = (at: number, now = Date.now()): string =>
   dayOf(at) === dayOf(now) ? momentOf(at) : `${dayOf(at)} ${momentOf(at)}`;
 
 /** `340 ms`, `2.4 s`, `28 s`, `4:12`, `3 h`, `5 d`. */
-export function durationOf(ms: number): string {
+export function shortDuration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
   const seconds = ms / 1_000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;

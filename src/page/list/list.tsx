@@ -7,7 +7,7 @@ import { kindOf, nameOf, whereOf } from '../common/kinds.js';
 import { VirtualList } from '../common/virtual-list.js';
 import { healthOrder } from '../data/actors.js';
 import { actors, connection, tick } from '../data/feed.js';
-import { durationOf } from '../data/time.js';
+import { shortDuration } from '../data/time.js';
 import { go, hrefOf } from '../router.js';
 import './list.css';
 
@@ -122,7 +122,7 @@ function Row({ place, isCurrent }: { place: number; isCurrent: boolean }) {
       </span>
       <code class="is-wide cut-text">{actors.state[place]}</code>
       <span class="is-wide number">{actors.seq[place]}</span>
-      <time>{at === 0 ? '' : durationOf(Date.now() - at)}</time>
+      <time>{at === 0 ? '' : shortDuration(Date.now() - at)}</time>
     </a>
   );
 }

@@ -7,7 +7,7 @@ import { VirtualList } from '../common/virtual-list.js';
 import { dropped, records, tick } from '../data/feed.js';
 import type { LogRow } from '../data/log-rows.js';
 import { momentOf } from '../data/time.js';
-import { hrefOf, momentAt } from '../router.js';
+import { hrefOf, placeAtMoment } from '../router.js';
 import { filtered, type LogFilter, recordKinds } from './filter.js';
 import './log.css';
 
@@ -166,7 +166,7 @@ function Detail({ row, close }: { row: LogRow; close(): void }) {
       <div class="detail-body">
         <p>{text}</p>
         <p>
-          <a class="link" href={hrefOf(momentAt(address, commit))}>
+          <a class="link" href={hrefOf(placeAtMoment(address, commit))}>
             {address}
             {commit === undefined ? '' : `, step ${commit}`}
           </a>

@@ -7,8 +7,8 @@ import { type Kind, kinds, nameOf } from '../common/kinds.js';
 import { healthOfTone } from '../common/tones.js';
 import { healthOrder } from '../data/actors.js';
 import { actors, connection, lines, tick } from '../data/feed.js';
-import { dayOf, durationOf, timeOf } from '../data/time.js';
-import { hrefOf, momentAt } from '../router.js';
+import { dayOf, shortDuration, timeOf } from '../data/time.js';
+import { hrefOf, placeAtMoment } from '../router.js';
 import './overview.css';
 
 /** Actors of a kind up to which each has an icon of its own. */
@@ -150,7 +150,7 @@ function TroubleRow({ address, what, why, todo, command, dueAtMs }: Trouble) {
           <b>{what}</b>
           {why !== undefined && <span class="quiet">{why}</span>}
         </span>
-        {dueIn > 0 && <time>in {durationOf(dueIn)}</time>}
+        {dueIn > 0 && <time>in {shortDuration(dueIn)}</time>}
       </a>
       {todo !== undefined && (
         <div class="todo">
@@ -179,7 +179,7 @@ function Activity() {
           const health = healthOfTone[tone];
           return (
             <li key={seq}>
-              <a href={hrefOf(momentAt(address, commit))} title={message}>
+              <a href={hrefOf(placeAtMoment(address, commit))} title={message}>
                 <time>{timeOf(at)}</time>
                 {health ? <HealthIcon health={health} size={13} name={healthWords[health]} /> : <i />}
                 <span>

@@ -1,14 +1,14 @@
 /** Marks of a timeline that are too many for elements, on a canvas. The list of calls below names them. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { type Mark, markAt } from './marks.js';
-import { isSameStep, type Step } from './model.js';
+import { isSameStep, type StepPoint } from './model.js';
 
 interface CanvasMarksProps {
   marks: readonly Mark[];
   width: number;
   height: number;
-  step: Step | undefined;
-  onChoose: (step: Step) => void;
+  step: StepPoint | undefined;
+  onChoose: (step: StepPoint) => void;
 }
 
 export function CanvasMarks({ marks, width, height, step, onChoose }: CanvasMarksProps) {
@@ -55,7 +55,7 @@ const leastTextRoom = 40;
 interface Look {
   /** Has the colours of the theme. */
   style: CSSStyleDeclaration;
-  step: Step | undefined;
+  step: StepPoint | undefined;
 }
 
 function draw(context: CanvasRenderingContext2D, marks: readonly Mark[], { style, step }: Look): void {

@@ -4,9 +4,9 @@ import { States, ToneIcon, What } from '../actor/history-list.js';
 import { reasonOf } from '../actor/history-rows.js';
 import { HealthIcon } from '../common/health.js';
 import { TookBar } from '../common/took-bar.js';
-import { datedMomentOf, durationOf, momentOf } from '../data/time.js';
-import { hrefOf, momentAt } from '../router.js';
-import { type callsIn, isSameStep, type Step } from './model.js';
+import { datedMomentOf, momentOf, shortDuration } from '../data/time.js';
+import { hrefOf, placeAtMoment } from '../router.js';
+import { type callsIn, isSameStep, type StepPoint } from './model.js';
 
 export function StepDetail({ line, address }: { line: HistoryLine; address: string }) {
   const { seq, at, tookMs, nextAttemptAtMs, from } = line;
@@ -16,7 +16,7 @@ export function StepDetail({ line, address }: { line: HistoryLine; address: stri
         <ToneIcon line={line} />
         <What line={line} />
         <span class="grow" />
-        <a class="button" href={hrefOf(momentAt(address, seq))}>
+        <a class="button" href={hrefOf(placeAtMoment(address, seq))}>
           Open this moment
         </a>
       </div>
@@ -24,10 +24,10 @@ export function StepDetail({ line, address }: { line: HistoryLine; address: stri
         <Item name="When">{datedMomentOf(at)}</Item>
         <Item name="Step">{seq}</Item>
         <Item name="From">{from}</Item>
-        {tookMs !== undefined && <Item name="Took">{durationOf(tookMs)}</Item>}
+        {tookMs !== undefined && <Item name="Took">{shortDuration(tookMs)}</Item>}
         {nextAttemptAtMs !== undefined && (
           <Item name="Next attempt">
-            {momentOf(nextAttemptAtMs)}, {durationOf(nextAttemptAtMs - at)} later
+            {momentOf(nextAttemptAtMs)}, {shortDuration(nextAttemptAtMs - at)} later
           </Item>
         )}
         <Item name="State">
@@ -47,8 +47,8 @@ const Item = ({ name, children }: { name: string; children: preact.ComponentChil
 
 interface CallListProps {
   calls: ReturnType<typeof callsIn>;
-  step: Step | undefined;
-  onChoose: (step: Step) => void;
+  step: StepPoint | undefined;
+  onChoose: (step: StepPoint) => void;
 }
 
 export function CallList({ calls, step, onChoose }: CallListProps) {
@@ -80,7 +80,7 @@ export function CallList({ calls, step, onChoose }: CallListProps) {
               <span class="quiet message">{reasonOf({ ...call, rpc: call.text }) || call.plugin}</span>
               <span class="took">
                 <TookBar health={call.health} share={(call.to - call.from) / longest} most={60} />
-                {durationOf(call.to - call.from)}
+                {shortDuration(call.to - call.from)}
               </span>
             </button>
           </li>

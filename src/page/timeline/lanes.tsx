@@ -1,10 +1,10 @@
 /** The lanes of a timeline as a picture; its bars are buttons. */
 import type { ComponentChildren } from 'preact';
 import type { Health } from '../../api/actor-routes.js';
-import { durationOf, momentOf, timeOf } from '../data/time.js';
+import { momentOf, shortDuration, timeOf } from '../data/time.js';
 import { CanvasMarks } from './canvas-marks.js';
-import { axisHeight, countOf, laneHeight, marksOf, mostElements, topsOf } from './marks.js';
-import { type CallBar, isSameStep, type Lane, type Point, type Step, type TimelineModel } from './model.js';
+import { axisHeight, laneHeight, markCount, marksOf, mostElements, topsOf } from './marks.js';
+import { type CallBar, isSameStep, type Lane, type Point, type StepPoint, type TimelineModel } from './model.js';
 import { axisTimes, type Fold } from './scale.js';
 
 interface LanesProps {
@@ -14,8 +14,8 @@ interface LanesProps {
   now: number;
   x: (at: number) => number;
   /** The one that is chosen. */
-  step: Step | undefined;
-  onChoose: (step: Step) => void;
+  step: StepPoint | undefined;
+  onChoose: (step: StepPoint) => void;
 }
 
 export const laneKey = ({ kind, address, name, about }: Lane): string => [kind, address, name, about].join(' ');
@@ -23,7 +23,7 @@ export const laneKey = ({ kind, address, name, about }: Lane): string => [kind, 
 export function Lanes({ model, width, folds, now, x, step, onChoose }: LanesProps) {
   const tops = topsOf(model.lanes);
   const height = tops.at(-1) ?? axisHeight;
-  const isDrawn = model.lanes.reduce((sum, lane) => sum + countOf(lane), 0) > mostElements;
+  const isDrawn = model.lanes.reduce((sum, lane) => sum + markCount(lane), 0) > mostElements;
   const chosen = model.steps.find((point) => isSameStep(point, step));
   const shared = { x, width, step, onChoose };
   const picture = (
@@ -96,7 +96,7 @@ function LaneMarks({ lane, ...shared }: MarksProps & { lane: Lane }) {
               <path d={`M${clipped(x(from), width) + 2} 40H${clipped(x(to), width) - 2}`} />
               {x(to) - x(from) > 76 && (
                 <text x={(clipped(x(from), width) + clipped(x(to), width)) / 2} y="34" text-anchor="middle">
-                  pause {durationOf(to - from)}
+                  pause {shortDuration(to - from)}
                 </text>
               )}
             </g>
@@ -118,7 +118,7 @@ function LaneMarks({ lane, ...shared }: MarksProps & { lane: Lane }) {
 }
 
 const spanOf = ({ from, to }: { from: number; to: number }): string =>
-  `from ${momentOf(from)} for ${durationOf(to - from)}`;
+  `from ${momentOf(from)} for ${shortDuration(to - from)}`;
 
 function Call({ call, ...shared }: MarksProps & { call: CallBar }) {
   const { text, code = 'under way', attempt = 1, from, to, isOpen } = call;
@@ -142,7 +142,7 @@ function Call({ call, ...shared }: MarksProps & { call: CallBar }) {
             {fitting(code, room)}
           </text>
           <text class="small" x="7" y="48">
-            {fitting(durationOf(to - from), room)}
+            {fitting(shortDuration(to - from), room)}
           </text>
         </>
       )}
@@ -311,7 +311,7 @@ function Axis({
         <g class="fold" key={from}>
           <rect x={x(from)} width={Math.max(0, x(to) - x(from))} height={height} />
           <text x={(x(from) + x(to)) / 2} y="15" text-anchor="middle">
-            {durationOf(to - from)}
+            {shortDuration(to - from)}
           </text>
         </g>
       ))}

@@ -1,6 +1,6 @@
 /** Marks of many lanes as plain rectangles: what a canvas draws, and what is under the pointer. Pure. */
 import type { Health } from '../../api/actor-routes.js';
-import type { Bar, CallBar, Lane, Step } from './model.js';
+import type { Bar, CallBar, Lane, StepPoint } from './model.js';
 
 /** Lanes with more marks than these are drawn on a canvas. */
 export const mostElements = 400;
@@ -15,7 +15,7 @@ export function topsOf(lanes: readonly Lane[]): number[] {
   return tops;
 }
 
-export function countOf(lane: Lane): number {
+export function markCount(lane: Lane): number {
   switch (lane.kind) {
     case 'states':
       return lane.bars.length;
@@ -33,7 +33,7 @@ export interface Mark {
   top: number;
   width: number;
   height: number;
-  step: Step;
+  step: StepPoint;
   text: string;
   health?: Health;
   isOpen?: true;

@@ -7,16 +7,16 @@ import { healthIn } from '../chart/lit.js';
 import { healthOfTone } from '../common/tones.js';
 
 /** A step of an actor. */
-export interface Step {
+export interface StepPoint {
   address: string;
   seq: number;
 }
 
-export const isSameStep = (one: Step, other: Step | undefined): boolean =>
+export const isSameStep = (one: StepPoint, other: StepPoint | undefined): boolean =>
   one.seq === other?.seq && one.address === other.address;
 
 /** A stretch of time, with the step that it belongs to. */
-export interface Bar extends Step {
+export interface Bar extends StepPoint {
   from: number;
   to: number;
   text: string;
@@ -31,7 +31,7 @@ export interface CallBar extends Bar {
   isOpen?: true;
 }
 
-export interface Point extends Step {
+export interface Point extends StepPoint {
   at: number;
   text: string;
 }

@@ -1,7 +1,7 @@
 /** Actors in time: who asked, their states, their parts, the calls to plugins with their attempts, and the commits. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ActorModel, type Api } from '../actor/actor-model.js';
-import { chosen, placeIn, present, type QueryChange } from '../actor/place.js';
+import { choiceOf, placeIn, present, type QueryChange } from '../actor/place.js';
 import { HealthIcon } from '../common/health.js';
 import { useKeys } from '../common/keys.js';
 import { nameOf } from '../common/kinds.js';
@@ -10,7 +10,7 @@ import { CallList, StepDetail } from './details.js';
 import { Lanes, laneKey } from './lanes.js';
 import { laneHeight } from './marks.js';
 import { Minimap } from './minimap.js';
-import { callsIn, isSameStep, type Step, type TimelineInput, timelineOf } from './model.js';
+import { callsIn, isSameStep, type StepPoint, type TimelineInput, timelineOf } from './model.js';
 import { relatedTo } from './related.js';
 import { foldsOf, moved, scaleOf, wholeZoom, type Zoom, zoomed } from './scale.js';
 import './timeline.css';
@@ -108,8 +108,8 @@ function Timeline({ address, query, onQuery, inputs, health, choices, onShow }: 
   const folds = useMemo(() => (isFolded ? foldsOf(model.moments, calls) : []), [model, isFolded]);
   const { seq } = placeIn(query);
   const step = seq === undefined ? undefined : { address: query.get('of') ?? address, seq };
-  const choose = (next: Step): void =>
-    onQuery({ ...chosen(next.seq), of: next.address === address ? null : next.address });
+  const choose = (next: StepPoint): void =>
+    onQuery({ ...choiceOf(next.seq), of: next.address === address ? null : next.address });
   const move = (by: 1 | -1): void => {
     const at = step ? model.steps.findIndex((one) => isSameStep(one, step)) : model.steps.length;
     const next = model.steps[at + by];
