@@ -5,7 +5,7 @@ import type { ActorReport } from '../api/actor-routes.js';
 import { misuse } from './arguments.js';
 import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
 import { print, printJson } from './output.js';
-import { actorTable, lineChars } from './print.js';
+import { lineChars, table } from './print.js';
 
 export function addActorCommands(program: Command): void {
   const actor = program.command('actor').description('inspect actors, and resume those that are out of service');
@@ -26,6 +26,18 @@ async function listActors(options: LookOptions): Promise<void> {
   if (options.json) printJson(actors);
   else print(actorTable(actors, lineChars(options)));
 }
+
+const actorTable = (actors: ActorReport[], maxChars?: number): string =>
+  table(
+    ['ADDRESS', 'STATE', 'SEQ', 'OUT OF SERVICE'],
+    actors.map(({ address, path = '-', seq, quarantined }) => [
+      address,
+      path,
+      seq === undefined ? '-' : String(seq),
+      quarantined ?? '-',
+    ]),
+    maxChars,
+  );
 
 async function releaseActor(address: string, options: LookOptions): Promise<void> {
   const agent = await agentAt(options);

@@ -9,7 +9,6 @@ import { AgentError } from '../client/agent-error.js';
 import { type Client, createClient } from '../client/client.js';
 import { misuse } from './arguments.js';
 import { warn } from './output.js';
-import { silentStore } from './print.js';
 
 export interface ReachOptions {
   config?: string;
@@ -65,6 +64,9 @@ export async function lookAtAgent(options: ReachOptions): Promise<Client> {
   if (store?.since !== undefined) warn(silentStore(store.since));
   return agent;
 }
+
+const silentStore = (since: number): string =>
+  `the store has not answered since ${new Date(since).toISOString()}: what you see may be old, changes are refused`;
 
 /** Errors of the agent in the words of the command line: advice for users of the library becomes the matching command. */
 export function inCommandWords({ code, message, answer }: AgentError): AgentError {

@@ -1,9 +1,9 @@
 /** `stagecraft node`: shows the nodes that have reported; fences or removes a node that is lost. */
 import type { Command } from 'commander';
+import type { NodeReport } from '../api/node-routes.js';
 import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
 import { print, printJson, tell } from './output.js';
-import { lineChars } from './print.js';
-import { nodeDetails, nodeTable } from './print-volumes.js';
+import { factsTable, lineChars, segmentsOf, table } from './print.js';
 
 export function addNodeCommands(program: Command): void {
   const node = program.command('node').description('show nodes; fence or remove those that are lost');
@@ -39,4 +39,43 @@ async function removeNode(id: string, options: LookOptions): Promise<void> {
   const agent = await agentAt(options);
   await agent.nodes.remove({ params: { id } });
   tell(options, `node ${id} is removed; its claims are released`);
+}
+
+const fenceOf = ({ fence }: NodeReport): string => {
+  if (!fence) return '-';
+  const { isDone, reason, unread } = fence;
+  const rest = unread ? `; may still be on it, as they could not take the fence: ${unread.join(', ')}` : '';
+  return `${isDone ? 'fenced' : 'being fenced'}: ${reason}${rest}`;
+};
+
+const nodeTable = (nodes: NodeReport[], maxChars?: number): string =>
+  nodes.length === 0
+    ? 'no node has reported'
+    : table(
+        ['ID', 'STATE', 'PLUGINS', 'FENCE'],
+        nodes.map((node) => [
+          node.id,
+          node.state,
+          node.plugins.map(({ name }) => name).join(', ') || '-',
+          fenceOf(node),
+        ]),
+        maxChars,
+      );
+
+function nodeDetails(node: NodeReport): string {
+  const rows = node.plugins.map(({ name, nodeId, topology, maxVolumes }) => [
+    name,
+    nodeId,
+    maxVolumes === undefined ? 'no limit' : String(maxVolumes),
+    segmentsOf(topology),
+  ]);
+  const facts: [string, string][] = [
+    ['node', node.id],
+    ['state', node.state],
+    ['fence', fenceOf(node)],
+  ];
+  return [
+    factsTable(facts),
+    ...(rows.length > 0 ? [table(['PLUGIN', 'CSI NODE', 'MAX VOLUMES', 'TOPOLOGY'], rows)] : []),
+  ].join('\n\n');
 }

@@ -1,11 +1,13 @@
 /** `stagecraft plugin`: shows the plugins and their health; registers and deregisters those that somebody else runs. */
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import type { PluginReport } from '../api/agent-routes.js';
 import { AgentError } from '../client/agent-error.js';
 import { collect, pairs } from './arguments.js';
 import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
 import { print, printJson, tell, warn } from './output.js';
-import { failedTasks, lineChars, pluginDetails, pluginTable } from './print.js';
+import { factsTable, lineChars, segmentsOf, table } from './print.js';
+import { failedTasks } from './tasks.js';
 
 export function addPluginCommands(program: Command): void {
   const plugin = program.command('plugin').description('show plugins and their health; register those of others');
@@ -79,4 +81,50 @@ async function showPlugin(name: string, options: LookOptions): Promise<void> {
     );
   if (options.json) printJson(plugins);
   else print(plugins.map(pluginDetails).join('\n\n'));
+}
+
+const pluginTable = (plugins: PluginReport[], maxChars?: number): string =>
+  plugins.length === 0
+    ? 'no plugins are registered'
+    : table(
+        ['NAME', 'TYPE', 'STATE', 'DRIVER', 'VERSION', 'INSTANCES', 'DESCRIPTION'],
+        plugins.map(({ info, state, fingerprint, instances, description }) => [
+          info.name,
+          info.type,
+          state,
+          fingerprint.pluginName ?? '-',
+          fingerprint.vendorVersion ?? '-',
+          String(instances),
+          description,
+        ]),
+        maxChars,
+      );
+
+function pluginDetails({ info, state, description, fingerprint, checkedAt, instances }: PluginReport): string {
+  const {
+    pluginName = '-',
+    vendorVersion = '-',
+    capabilities,
+    pluginCapabilities,
+    nodeId,
+    maxVolumes,
+    topology,
+    scope = 'shared',
+  } = fingerprint;
+  const listed = (items: string[] | undefined): string => (items ? items.join(', ') || 'none' : 'not known yet');
+  const facts: [string, string][] = [
+    ['plugin', `${info.name} (${info.type})`],
+    ['state', `${state}: ${description}`],
+    ['checked', checkedAt === undefined ? 'not since the agent started' : new Date(checkedAt).toISOString()],
+    ['driver', `${pluginName} ${vendorVersion}`],
+    ['plugin offers', listed(pluginCapabilities)],
+    ['service offers', listed(capabilities)],
+    ['scope', info.options?.scope ?? scope],
+    ['node id', nodeId ?? '-'],
+    ['max volumes', maxVolumes === undefined ? 'no limit' : String(maxVolumes)],
+    ['topology', segmentsOf(topology)],
+    ['socket', info.connection.socketPath],
+    ['instance', `${info.allocId}, of ${instances}`],
+  ];
+  return factsTable(facts);
 }

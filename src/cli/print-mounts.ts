@@ -4,7 +4,8 @@ import { describeMountParts } from '../agent/describe-parts.js';
 import { sizeText } from '../agent/describe-volumes.js';
 import type { TaskReport } from '../api/agent-routes.js';
 import type { AllocReport, MountReport, OrphanedMountReport, PreparedMount, StatsReport } from '../api/node-routes.js';
-import { factsTable, table, taskTrouble } from './print.js';
+import { factsTable, table } from './print.js';
+import { taskTrouble } from './tasks.js';
 
 const accessOf = ({ readOnly }: { readOnly: boolean }): string => (readOnly ? 'read-only' : 'read-write');
 

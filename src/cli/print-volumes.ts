@@ -1,10 +1,9 @@
 /** Tables and details of volumes and nodes, for people. */
 import { describePublication, describeWork } from '../agent/describe-parts.js';
 import { describeAllLeaving, describeLeftovers, sizeText } from '../agent/describe-volumes.js';
-import type { NodeReport } from '../api/node-routes.js';
 import type { OrphansReport, VolumeReport } from '../api/volume-routes.js';
 import { oneLine } from '../host/terminal-text.js';
-import { factsTable, table } from './print.js';
+import { factsTable, segmentsOf, table } from './print.js';
 
 const placesOf = ({ publications }: VolumeReport): string =>
   Object.entries(publications)
@@ -127,50 +126,6 @@ const pairsText = (pairs: Record<string, string>): string | undefined =>
 
 const modesOf = ({ accessMode, attachmentMode, fsType, mountFlags }: VolumeReport['capabilities'][number]): string =>
   [accessMode, attachmentMode, fsType, mountFlags?.join(',')].filter(Boolean).join(', ');
-
-const segmentsOf = (topology: Record<string, string> | undefined): string =>
-  Object.entries(topology ?? {})
-    .map(([key, value]) => `${key}=${value}`)
-    .join(', ') || '-';
-
-const fenceOf = ({ fence }: NodeReport): string => {
-  if (!fence) return '-';
-  const { isDone, reason, unread } = fence;
-  const rest = unread ? `; may still be on it, as they could not take the fence: ${unread.join(', ')}` : '';
-  return `${isDone ? 'fenced' : 'being fenced'}: ${reason}${rest}`;
-};
-
-export const nodeTable = (nodes: NodeReport[], maxChars?: number): string =>
-  nodes.length === 0
-    ? 'no node has reported'
-    : table(
-        ['ID', 'STATE', 'PLUGINS', 'FENCE'],
-        nodes.map((node) => [
-          node.id,
-          node.state,
-          node.plugins.map(({ name }) => name).join(', ') || '-',
-          fenceOf(node),
-        ]),
-        maxChars,
-      );
-
-export function nodeDetails(node: NodeReport): string {
-  const rows = node.plugins.map(({ name, nodeId, topology, maxVolumes }) => [
-    name,
-    nodeId,
-    maxVolumes === undefined ? 'no limit' : String(maxVolumes),
-    segmentsOf(topology),
-  ]);
-  const facts: [string, string][] = [
-    ['node', node.id],
-    ['state', node.state],
-    ['fence', fenceOf(node)],
-  ];
-  return [
-    factsTable(facts),
-    ...(rows.length > 0 ? [table(['PLUGIN', 'CSI NODE', 'MAX VOLUMES', 'TOPOLOGY'], rows)] : []),
-  ].join('\n\n');
-}
 
 /** Lines about what is not looked at: volumes whose records can't be read, and entries of lists. */
 export const orphansLeftOut = ({ leftOut = [], skipped = 0 }: OrphansReport): string[] => [

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { partsOf } from '../agent/describe.js';
+import { partsOf, taskReason, tellingLine } from '../agent/describe.js';
 import type { LogReport, TaskReport } from '../api/agent-routes.js';
 import { AgentError } from '../client/agent-error.js';
 import type { Client } from '../client/client.js';
@@ -19,7 +19,7 @@ import {
   soon,
 } from './connection.js';
 import { print, printAsIs, printJson } from './output.js';
-import { lineChars, taskDetails, taskTable } from './print.js';
+import { factsTable, lineChars, table } from './print.js';
 
 const statusLines = 10;
 const followEveryMs = 500;
@@ -122,3 +122,79 @@ async function restartTask(id: string, options: LookOptions): Promise<void> {
   if (options.json) return printJson(await agent.tasks.status({ params: { id }, ...soon }));
   print(`task ${id} is being restarted: see stagecraft task status ${id}`);
 }
+
+/** Reason for a task's state, with the most telling line of its log. */
+function whyOf(task: TaskReport): string {
+  const { what, said } = partsOf(taskReason(task) ?? '');
+  const telling = tellingLine(said);
+  return [...nextStartOf(task), ...(what ? [what] : []), ...(telling === undefined ? [] : [telling])].join(': ');
+}
+
+/** Says when a task that backs off starts again; empty for other tasks. */
+function nextStartOf({ nextStartAtMs }: TaskReport): string[] {
+  if (nextStartAtMs === undefined) return [];
+  const seconds = Math.ceil((nextStartAtMs - Date.now()) / 1_000);
+  return [seconds > 0 ? `next start in ${seconds} s` : 'next start now'];
+}
+
+const healthOf = ({ healthy }: TaskReport): string => (healthy === undefined ? '-' : healthy ? 'healthy' : 'unhealthy');
+
+const taskTable = (tasks: TaskReport[], maxChars?: number): string =>
+  tasks.length === 0
+    ? 'there are no tasks: name plugins to run in the configuration of the agent'
+    : table(
+        ['ID', 'TYPE', 'STATE', 'HEALTH', 'PID', 'REASON'],
+        tasks.map((task) => [
+          task.id,
+          task.spec.type,
+          task.state,
+          healthOf(task),
+          String(task.pid ?? '-'),
+          whyOf(task),
+        ]),
+        maxChars,
+      );
+
+/** One line for each task whose plugin is missing, or soon will be. Tasks that somebody stopped are left out. */
+export const failedTasks = (tasks: TaskReport[]): string[] =>
+  tasks.flatMap((task) => (task.state === 'stopped' ? [] : (taskTrouble(task) ?? []))).map(oneLine);
+
+/** Why the plugin of a task is missing, or soon will be, and what to do; undefined if the plugin should be there. */
+export function taskTrouble(task: TaskReport): string | undefined {
+  const { id, state } = task;
+  if (state === 'stopped') return `task ${id} is stopped: start it with stagecraft task restart ${id}`;
+  if (state === 'backing-off')
+    return `task ${id} is waiting to be started again${nextStartOf(task).map((when) => `, ${when}`)}: see stagecraft task status ${id}`;
+  if (state !== 'failed') return undefined;
+  return `task ${id} has failed: see stagecraft task status ${id}, then start it with stagecraft task restart ${id}`;
+}
+
+function taskDetails(task: TaskReport): string {
+  const { id, state, spec, allocId, pid, pluginName, description, logPath } = task;
+  const { maxRestarts, windowMs, backoff } = spec.restart;
+  const restarts = `${maxRestarts} within ${windowMs} ms, after ${backoff.initialMs} ms doubling to ${backoff.maxMs} ms`;
+  const { what } = partsOf(state === 'running' ? '' : (taskReason(task) ?? ''));
+  const facts: [string, string | undefined][] = [
+    ['task', `${id} (${spec.type})`],
+    ['state', [state, ...nextStartOf(task), ...(what ? [what] : [])].join(': ')],
+    ['health', description === undefined ? '-' : `${healthOf(task)}: ${description}`],
+    ['plugin', spec.plugin],
+    ['driver', pluginName ?? '-'],
+    ['instance', allocId ?? '-'],
+    ['pid', pid === undefined ? '-' : String(pid)],
+    ['command', spec.command?.map(quoted).join(' ')],
+    ['socket', spec.socket],
+    ['environment', spec.env.length > 0 ? `${spec.env.join(', ')} (values are not shown)` : undefined],
+    ['mount directory', spec.mountDir],
+    ['stages below', spec.stagePublishBaseDir],
+    ['ready within', `${spec.healthTimeoutMs} ms`],
+    ['restarts', spec.socket === undefined ? restarts : undefined],
+    ['log', logPath],
+  ];
+  const known = facts.flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]]));
+  return factsTable(known);
+}
+
+/** Quotes an argument for a shell, so that readers can tell arguments apart. */
+const quoted = (argument: string): string =>
+  /^[\w./:=@%+,-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
