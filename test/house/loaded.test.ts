@@ -82,7 +82,9 @@ describe('what is loaded', () => {
   it('A5 lists load commander and states, with a configuration yaml, but no schema and no machine', async () => {
     agent = new AgentProcess(place);
     await agent.ready();
-    const states = ['snapshot/types.js', 'volume/types.js', 'volume/words.js'].map((file) => `machines/${file}`);
+    const states = ['kit/size-text.js', 'snapshot/types.js', 'volume/types.js', 'volume/words.js'].map(
+      (file) => `machines/${file}`,
+    );
     const some = ['commander', 'machines/kit/error-table.js', ...states];
     run('volume', 'list', '--socket', place.socketPath);
     expect(loadedOf(ofAgents)).to.deep.equal(some);
