@@ -7,25 +7,22 @@ import type { PartView } from './kit/parts.js';
 import { pathOf } from './kit/state-path.js';
 import { type Said, saidIn } from './kit/state-words.js';
 import { mountMachine } from './mount/mount.js';
-import { mountParts } from './mount/parts.js';
 import { stagingMachine } from './mount/staging.js';
-import { mountPathOf } from './mount/states.js';
+import { mountParts, mountPathOf } from './mount/states.js';
 import { targetMachine } from './mount/target.js';
 import type { MountContext } from './mount/types.js';
 import { nodeMachine } from './node/node.js';
 import { pluginMachine } from './plugin/plugin.js';
 import { pluginsMachine } from './plugin/plugins.js';
 import { registryMachine } from './registry/registry.js';
-import { groupSnapshotMachine } from './snapshot/group.js';
 import { snapshotPhases } from './snapshot/phases.js';
-import { volumeSnapshotMachine } from './snapshot/snapshot.js';
+import { groupSnapshotMachine, volumeSnapshotMachine } from './snapshot/snapshot.js';
 import { snapshotParts, snapshotPathOf } from './snapshot/states.js';
 import { taskMachine } from './task/task.js';
 import { expansionMachine, modificationMachine } from './volume/change.js';
 import { lifecycleMachine } from './volume/lifecycle.js';
-import { volumeParts } from './volume/parts.js';
 import { publicationMachine } from './volume/publication.js';
-import { volumePathOf } from './volume/states.js';
+import { volumeParts, volumePathOf } from './volume/states.js';
 import { volumeMachine } from './volume/volume.js';
 
 interface CatalogEntry {

@@ -8,9 +8,8 @@ export type { AccessMode, AttachmentMode, Bytes, Capability, SecretRef, Segments
 export type { AnswerParams, Failure, MessageParams, RestoreReport, Stamped } from './kit/host.js';
 export type { PartView } from './kit/parts.js';
 export { mountMachine } from './mount/mount.js';
-export { mountParts } from './mount/parts.js';
 export { stagingMachine } from './mount/staging.js';
-export { mountPathOf, mountStateOf } from './mount/states.js';
+export { mountParts, mountPathOf, mountStateOf } from './mount/states.js';
 export { targetMachine } from './mount/target.js';
 export type { MountChanged, MountContext, MountState, MountUserState, Target } from './mount/types.js';
 export { type NodeChanged, type NodePlugin, nodeMachine } from './node/node.js';
@@ -25,9 +24,8 @@ export {
 } from './plugin/plugin.js';
 export { pluginsMachine, type RegistrationChanged } from './plugin/plugins.js';
 export { registryMachine } from './registry/registry.js';
-export { groupSnapshotMachine } from './snapshot/group.js';
 export { type SnapshotContext, snapshotPhases } from './snapshot/phases.js';
-export { volumeSnapshotMachine } from './snapshot/snapshot.js';
+export { groupSnapshotMachine, volumeSnapshotMachine } from './snapshot/snapshot.js';
 export { snapshotParts, snapshotPathOf, snapshotStateOf } from './snapshot/states.js';
 export type { SnapshotChanged, SnapshotKey, SnapshotState } from './snapshot/types.js';
 
@@ -42,9 +40,8 @@ export type {
 } from './task/task-types.js';
 export { expansionMachine, modificationMachine } from './volume/change.js';
 export { lifecycleMachine } from './volume/lifecycle.js';
-export { volumeParts } from './volume/parts.js';
 export { publicationMachine } from './volume/publication.js';
-export { volumePathOf, volumeStateOf } from './volume/states.js';
+export { volumeParts, volumePathOf, volumeStateOf } from './volume/states.js';
 export type { Claim, Publication, VolumeChanged, VolumeContext, VolumeState } from './volume/types.js';
 export { volumeMachine } from './volume/volume.js';
 export type { VolumeKey } from './volume/wishes.js';

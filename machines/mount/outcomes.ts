@@ -3,8 +3,7 @@
  * docs/csi.md
  */
 import { defaultBackoff } from '../kit/backoff.js';
-import { counted } from '../kit/call.js';
-import type { FailedAttempt } from '../kit/call-outcomes.js';
+import { counted, type FailedAttempt } from '../kit/call.js';
 import type { CallFailure } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
 import {

@@ -1,8 +1,7 @@
 /** How requests and outcomes of calls change the data of a snapshot. Pure. What they lead to: phases.ts */
 
 import type { BackoffPolicy } from '../kit/backoff.js';
-import { counted } from '../kit/call.js';
-import { type FailedAttempt, maxUnproven } from '../kit/call-outcomes.js';
+import { counted, type FailedAttempt, maxUnproven } from '../kit/call.js';
 import type { CallFailure, Tries } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
 import type { MadeSnapshot, SnapshotData, SnapshotInput, SnapshotOutcome, SnapshotRequest } from './types.js';

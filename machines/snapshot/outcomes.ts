@@ -1,6 +1,5 @@
 /** Requests and outcomes of calls, applied to a snapshot, and what is broadcast of that. Pure. */
-import { callUnderWay } from '../kit/call.js';
-import { type FailedAttempt, forcedAttempts, idTaken } from '../kit/call-outcomes.js';
+import { callUnderWay, type FailedAttempt, forcedAttempts, idTaken } from '../kit/call.js';
 import type { Stamped } from '../kit/host.js';
 import { type SnapshotContext, snapshotChart } from './phases.js';
 import type {

@@ -4,7 +4,7 @@
  * (generated).
  */
 import { assign, setup } from 'xstate';
-import { maxUnproven } from '../kit/call-outcomes.js';
+import { maxUnproven } from '../kit/call.js';
 import { Chart, type Part, type PhaseMeta } from '../kit/parts.js';
 import { repeated, type StateWords } from '../kit/state-words.js';
 import {

@@ -1,8 +1,7 @@
 /** Answers of a snapshot to requests that its state does not allow. Pure. */
 import type { Failure } from '../kit/host.js';
 import { refusalBy } from '../kit/requests.js';
-import { isSameData } from '../kit/same-data.js';
-import { otherSpec } from '../kit/spec-differences.js';
+import { isSameData, otherSpec } from '../kit/same-data.js';
 import type { SnapshotContext } from './phases.js';
 import { isBeingDeleted } from './states.js';
 import type { SnapshotInput, SnapshotRequest, SnapshotSpec } from './types.js';

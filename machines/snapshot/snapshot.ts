@@ -80,8 +80,8 @@ const snapshotSetup = setup({
   delays: call.delays,
 });
 
-/** Machine of snapshots of one kind. Groups have the same states: group.ts */
-export const snapshotMachine = (kind: SnapshotKind) =>
+/** Machine of snapshots of one kind. Groups have the same states. */
+const snapshotMachine = (kind: SnapshotKind) =>
   snapshotSetup.createMachine({
     id: kind,
     version: '4',
@@ -121,3 +121,9 @@ export const snapshotMachine = (kind: SnapshotKind) =>
   });
 
 export const volumeSnapshotMachine = snapshotMachine('volume-snapshot');
+
+/**
+ * Snapshots of several volumes of one plugin, taken at one moment: one actor for all, with the states of a snapshot
+ * of one volume (snapshot.ts). Diagram: docs/machines/group-snapshot.md (generated).
+ */
+export const groupSnapshotMachine = snapshotMachine('group-snapshot');

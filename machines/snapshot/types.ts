@@ -1,8 +1,8 @@
 /**
- * Input, context, requests and events of the snapshot machines (snapshot.ts, group.ts). A snapshot of one volume is a
+ * Input, context, requests and events of the snapshot machines (snapshot.ts). A snapshot of one volume is a
  * group of one. These are CSI's snapshots, not those of actors.
  */
-import type { FailedAttempt } from '../kit/call-outcomes.js';
+import type { FailedAttempt } from '../kit/call.js';
 import type { Awaiting, Bytes, CallFailure, SecretRef, Tries, Wait } from '../kit/csi-types.js';
 import type { Failure, Stamped } from '../kit/host.js';
 import type { VolumeKey } from '../volume/wishes.js';

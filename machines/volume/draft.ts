@@ -1,5 +1,4 @@
 /** A change of a volume in the making: its next record and its broadcasts. Pure. */
-import { changesOf } from '../kit/copies.js';
 import { publicStateOf } from './publication.js';
 import { slotReleases } from './slots.js';
 import type { Claim, Publication, VolumeBroadcast, VolumeChange, VolumeContext } from './types.js';
@@ -77,3 +76,15 @@ export const claimBroadcast = ({ allocId, nodeId, generation, state, fenced }: C
   state,
   ...(fenced !== undefined && { fenced }),
 });
+
+/** Returns the properties of `after` that differ from `before`, except one. */
+function changesOf<T extends object>(before: T, after: T, except?: string): Partial<T>;
+function changesOf(
+  before: Record<string, unknown>,
+  after: Record<string, unknown>,
+  except?: string,
+): Record<string, unknown> {
+  const changes: Record<string, unknown> = {};
+  for (const key in after) if (after[key] !== before[key] && key !== except) changes[key] = after[key];
+  return changes;
+}

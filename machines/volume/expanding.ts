@@ -1,4 +1,4 @@
-/** Requests to expand a volume. Pure. The chart: change.ts. The answer: outcomes.ts. The part of the nodes: node-expansion.ts */
+/** Requests to expand a volume. Pure. The chart: change.ts. The answer: outcomes.ts. The part of the nodes: size.ts */
 import type { CapacityRange } from '../kit/csi-types.js';
 import { isSameData } from '../kit/same-data.js';
 import { type ChangeRequest, expansionChart } from './change.js';

@@ -1,6 +1,6 @@
 /** Data, events, conditions and actions of a lifecycle. Its states: lifecycle.ts */
 import { assign, setup } from 'xstate';
-import { maxUnproven } from '../kit/call-outcomes.js';
+import { maxUnproven } from '../kit/call.js';
 import type { CallFailure, Tries } from '../kit/csi-types.js';
 import type { PhaseMeta } from '../kit/parts.js';
 import type { StateWords } from '../kit/state-words.js';

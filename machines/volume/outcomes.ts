@@ -1,6 +1,5 @@
 /** Outcomes of calls, applied to a volume. Pure. What each class of answer asks for: docs/csi.md */
-import { callUnderWay, counted } from '../kit/call.js';
-import { type FailedAttempt, forcedAttempts, idTaken, maxUnproven } from '../kit/call-outcomes.js';
+import { callUnderWay, counted, type FailedAttempt, forcedAttempts, idTaken, maxUnproven } from '../kit/call.js';
 import type { CallFailure, Tries } from '../kit/csi-types.js';
 import type { Failure } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
@@ -8,9 +7,9 @@ import { type ChangeOutcome, expansionChart, modificationChart } from './change.
 import { atPlugin, type Draft, drafted } from './draft.js';
 import { isFailedInDoubt, isLeaving, type Lifecycle, lifecycleChart } from './lifecycle.js';
 import type { LifecycleOutcome } from './lifecycle-setup.js';
-import { nodesWithIt } from './node-expansion.js';
 import type { PublicationOutcome } from './publication-setup.js';
 import { stepTo } from './publications.js';
+import { nodesWithIt } from './size.js';
 import type { CreateAnswer, Publication, VolumeChange, VolumeContext, VolumeWork } from './types.js';
 import type { ExpandAnswer, FailedWork, PublishAnswer } from './wishes.js';
 

@@ -4,7 +4,7 @@
  */
 import type { Failure } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
-import { grant, releaseDetached, releaseWithNode } from './claim-changes.js';
+import { grant, releaseDetached, releaseWithNode } from './claims.js';
 import { type Draft, put } from './draft.js';
 import { stepExpansion } from './expanding.js';
 import { isLeaving } from './lifecycle.js';

@@ -3,11 +3,9 @@
 import type { Failure } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
 import { refusalBy } from '../kit/requests.js';
-import { isSameData } from '../kit/same-data.js';
+import { isSameData, otherSpec } from '../kit/same-data.js';
 import { sizeText } from '../kit/size-text.js';
-import { otherSpec } from '../kit/spec-differences.js';
-import { claim } from './claim-changes.js';
-import { conflictOf, describeClaim, isSameClaim, neverGranted, publishOf } from './claims.js';
+import { claim, conflictOf, describeClaim, isSameClaim, neverGranted, publishOf } from './claims.js';
 import { asUnstaged, hasRetryableLeftovers, isLeftStaged } from './leftovers.js';
 import { isLeaving } from './lifecycle.js';
 import { excludes, holdersOf, isOfModes, mayBeThere, notMadeFor, usualCapability, wishOf } from './modes.js';

@@ -22,16 +22,26 @@ import {
   publishCallOf,
   unpublishCallOf,
 } from './calls.js';
-import { begun, discard, gone, modify, nobody, retry, setAvailability } from './changes.js';
-import { claim, unclaim, withdrawWaiting } from './claim-changes.js';
+import {
+  begun,
+  claimAndPublish,
+  discard,
+  gone,
+  modify,
+  nobody,
+  publish,
+  retry,
+  setAvailability,
+  unpublish,
+} from './changes.js';
+import { claim, unclaim, withdrawWaiting } from './claims.js';
 import { expand } from './expanding.js';
 import { asUnstaged, clearStaged, retryLeftovers } from './leftovers.js';
-import { fence, holdReleased, release, unstaged } from './letting-go.js';
 import { observed } from './listing.js';
-import { nodeExpanded } from './node-expansion.js';
 import { created, deleted, expanded, failed, learned, modified, notMade, published, unpublished } from './outcomes.js';
-import { claimAndPublish, publish, unpublish } from './publishing.js';
+import { fence, holdReleased, release, unstaged } from './releases.js';
 import { refusalOf } from './requests.js';
+import { nodeExpanded } from './size.js';
 import { addSlot, slotAnswer } from './slots.js';
 import type {
   CreateAnswer,

@@ -21,7 +21,7 @@ const sources: Record<string, string> = {
   modification: 'volume/change',
   'volume-snapshot': 'snapshot/snapshot',
   snapshot: 'snapshot/phases',
-  'group-snapshot': 'snapshot/group',
+  'group-snapshot': 'snapshot/snapshot',
   node: 'node/node',
   mount: 'mount/mount',
   staging: 'mount/staging',

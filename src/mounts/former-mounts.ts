@@ -9,8 +9,12 @@ import { mountMachine } from '../../machines/mount/mount.js';
 import { hasNoTarget } from '../../machines/mount/target.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import { isStagingOwed } from '../../machines/mount/work.js';
-import { type AgentPlace, describeFormer, type FormerMount } from '../../machines/registry/former-mounts.js';
-import { registryMachine } from '../../machines/registry/registry.js';
+import {
+  type AgentPlace,
+  describeFormer,
+  type FormerMount,
+  registryMachine,
+} from '../../machines/registry/registry.js';
 import { volumeName } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { ActorsOf } from '../engine/actors-of.js';

@@ -20,9 +20,8 @@ import type {
 } from '../../machines/mount/calls.js';
 import type { KernelMount } from '../../machines/mount/kernel-mount.js';
 import { mountMachine } from '../../machines/mount/mount.js';
-import { mountParts } from '../../machines/mount/parts.js';
 import { mountRefusalOf } from '../../machines/mount/requests.js';
-import { mountPathOf } from '../../machines/mount/states.js';
+import { mountParts, mountPathOf } from '../../machines/mount/states.js';
 import type { MountContext, MountInput } from '../../machines/mount/types.js';
 import { modeRefusal } from '../calls/access-mode-support.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';

@@ -5,8 +5,8 @@
  * record can't be read, or that is out of service, does not hold it up: the fence names it.
  */
 import { addressParts } from '../../machines/kit/addresses.js';
-import { hasWaiting } from '../../machines/volume/claim-changes.js';
-import { isToBeFenced } from '../../machines/volume/letting-go.js';
+import { hasWaiting } from '../../machines/volume/claims.js';
+import { isToBeFenced } from '../../machines/volume/releases.js';
 import type { VolumeContext, VolumeRequest } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { ActorSystem } from '../engine/actor-system.js';

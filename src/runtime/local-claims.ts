@@ -2,10 +2,11 @@
  * Claims of this node if the controller side is in the same process: the methods of `runtime.volumes` behind the
  * port. The port: mounts/claim-client.ts
  */
-import { isKeptOn } from '../../machines/volume/letting-go.js';
+
 import { isOfModes, wishOf } from '../../machines/volume/modes.js';
-import { nodeExpansionOf } from '../../machines/volume/node-expansion.js';
+import { isKeptOn } from '../../machines/volume/releases.js';
 import { holds, volumeName } from '../../machines/volume/requests.js';
+import { nodeExpansionOf } from '../../machines/volume/size.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { Hold, PublishWish } from '../../machines/volume/wishes.js';
 import { refuseAborted } from '../abort.js';

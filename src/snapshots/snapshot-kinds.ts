@@ -1,8 +1,7 @@
 /** Binds the effects of the two snapshot machines to calls of plugins, each with its preconditions and its request. */
 import { addressParts } from '../../machines/kit/addresses.js';
-import { groupSnapshotMachine } from '../../machines/snapshot/group.js';
 import { refusalOf } from '../../machines/snapshot/refusals.js';
-import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
+import { groupSnapshotMachine, volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import { snapshotParts, snapshotPathOf } from '../../machines/snapshot/states.js';
 import type {
   CreateSnapshotCall,

@@ -7,10 +7,9 @@ import {
   snapshotAddress,
   snapshotsPrefix,
 } from '../../machines/kit/addresses.js';
-import { groupSnapshotMachine } from '../../machines/snapshot/group.js';
 import type { SnapshotContext } from '../../machines/snapshot/phases.js';
 import { snapshotName, snapshotNotThere } from '../../machines/snapshot/refusals.js';
-import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
+import { groupSnapshotMachine, volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import { snapshotStateOf } from '../../machines/snapshot/states.js';
 import { type SnapshotKey, type SnapshotKind, snapshotStates } from '../../machines/snapshot/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';

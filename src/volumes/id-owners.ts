@@ -6,13 +6,12 @@
  */
 import type { AnyStateMachine, ContextFrom } from 'xstate';
 import { addressParts } from '../../machines/kit/addresses.js';
-import { idTaken } from '../../machines/kit/call-outcomes.js';
+import { idTaken } from '../../machines/kit/call.js';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import { isIn } from '../../machines/kit/parts.js';
-import { groupSnapshotMachine } from '../../machines/snapshot/group.js';
 import type { SnapshotContext } from '../../machines/snapshot/phases.js';
 import { snapshotName } from '../../machines/snapshot/refusals.js';
-import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
+import { groupSnapshotMachine, volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import {
   isBeingDeleted,
   isMaking,

@@ -3,7 +3,7 @@
  * their word. A notice may be lost: each agent also looks at its mounted volumes by itself, now and then.
  */
 import type { AnyEventObject } from 'xstate';
-import { nodesWithIt } from '../../machines/volume/node-expansion.js';
+import { nodesWithIt } from '../../machines/volume/size.js';
 import type { VolumeChanged } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';

@@ -11,9 +11,8 @@ import type {
   PublishCall,
   VolumeCall,
 } from '../../machines/volume/calls.js';
-import { volumeParts } from '../../machines/volume/parts.js';
 import { refusalOf } from '../../machines/volume/requests.js';
-import { volumePathOf } from '../../machines/volume/states.js';
+import { volumeParts, volumePathOf } from '../../machines/volume/states.js';
 import type { CreateAnswer, VolumeInput, VolumeSpec } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { ExpandAnswer, PublishAnswer } from '../../machines/volume/wishes.js';

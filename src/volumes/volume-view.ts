@@ -15,9 +15,8 @@ import type { PartView } from '../../machines/kit/parts.js';
 import { describeClaim } from '../../machines/volume/claims.js';
 import { isLeaving } from '../../machines/volume/lifecycle.js';
 import { holdersOf } from '../../machines/volume/modes.js';
-import { describeBlocker, volumeParts } from '../../machines/volume/parts.js';
 import { publicStateOf } from '../../machines/volume/publication.js';
-import { publicationStepOf, volumeStateOf } from '../../machines/volume/states.js';
+import { describeBlocker, publicationStepOf, volumeParts, volumeStateOf } from '../../machines/volume/states.js';
 import type {
   Availability,
   Claim,

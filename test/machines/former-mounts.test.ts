@@ -1,6 +1,6 @@
 /** Which mounts are an earlier agent's, as the root actor of a node keeps them. */
 import { expect } from 'chai';
-import { type AgentPlace, placed } from '../../machines/registry/former-mounts.js';
+import { type AgentPlace, placed } from '../../machines/registry/registry.js';
 
 describe('the place of the agent of a node', () => {
   const at = (id: string): AgentPlace => ({ id, dataDir: `/${id}`, host: 'h' });

@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import { pathOf } from '../../machines/kit/state-path.js';
 import { mountMachine } from '../../machines/mount/mount.js';
-import { mountParts } from '../../machines/mount/parts.js';
-import { mountPathOf } from '../../machines/mount/states.js';
+import { mountParts, mountPathOf } from '../../machines/mount/states.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import type { Hold } from '../../machines/volume/wishes.js';
 import { HostedMachine } from '../../src/engine/machine/hosted-machine.js';

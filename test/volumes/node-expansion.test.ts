@@ -1,7 +1,7 @@
 /** Tests expansions by nodes: on which nodes they are due, to which size, and the effect of their reports. */
 import { expect } from 'chai';
 import type { Bytes, CapacityRange } from '../../machines/kit/csi-types.js';
-import { nodeExpansionOf } from '../../machines/volume/node-expansion.js';
+import { nodeExpansionOf } from '../../machines/volume/size.js';
 import type { VolumeSpec } from '../../src/volumes/spec.js';
 import { refusalOf } from '../refusal.js';
 import { managerOf } from './manager-of.js';

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { seenAt } from '../../../machines/kit/state-words.js';
 import { noMount } from '../../../machines/mount/changes.js';
-import { mountParts } from '../../../machines/mount/parts.js';
 import { stagingMachine } from '../../../machines/mount/staging.js';
+import { mountParts } from '../../../machines/mount/states.js';
 import { targetMachine } from '../../../machines/mount/target.js';
 import type { MountContext, Target } from '../../../machines/mount/types.js';
 import { earlier } from './staging-table.js';

@@ -1,7 +1,7 @@
 /** Outcomes of calls, in each phase in which the call can be under way: the phase takes all of them, and no others. */
 import { expect } from 'chai';
 import type { AnyEventObject, AnyStateMachine } from 'xstate';
-import { idTaken } from '../../../machines/kit/call-outcomes.js';
+import { idTaken } from '../../../machines/kit/call.js';
 import type { CallFailure } from '../../../machines/kit/csi-types.js';
 import { expansionMachine, modificationMachine } from '../../../machines/volume/change.js';
 import { isLeaving, lifecycleMachine } from '../../../machines/volume/lifecycle.js';

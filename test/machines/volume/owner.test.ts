@@ -1,6 +1,6 @@
 /** Assertions of the owner: its parts take outcomes in any phase, so it is the volume that refuses what can't be. */
 import { expect } from 'chai';
-import type { FailedAttempt } from '../../../machines/kit/call-outcomes.js';
+import type { FailedAttempt } from '../../../machines/kit/call.js';
 import { discard } from '../../../machines/volume/changes.js';
 import { drafted } from '../../../machines/volume/draft.js';
 import { failed, published } from '../../../machines/volume/outcomes.js';

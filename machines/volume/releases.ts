@@ -1,6 +1,6 @@
 /** Releases of claims, reports of nodes, and fences. Pure. */
 import { isIn } from '../kit/parts.js';
-import { grant, moveClaims, withdrawClaims } from './claim-changes.js';
+import { grant, moveClaims, withdrawClaims } from './claims.js';
 import { type Draft, drafted } from './draft.js';
 import { asUnstaged, clearLeft } from './leftovers.js';
 import { holdsOf, isInUse } from './modes.js';
