@@ -26,15 +26,6 @@ export function onAbort(abortable: Abortable, callback: Callback): () => void {
   return () => {};
 }
 
-/** Abort reason of a request whose time limit has passed. */
-export class TimeOver extends Error {
-  override readonly name = 'TimeOver';
-
-  constructor(readonly timeoutMs: number) {
-    super(`${timeoutMs} ms have passed`);
-  }
-}
-
 /** Throws the error that `failed` makes of the reason if the source is already aborted. */
 export function refuseAborted(abortable: Abortable, failed: (reason: unknown) => Error): void {
   let error: Error | undefined;
@@ -45,19 +36,26 @@ export function refuseAborted(abortable: Abortable, failed: (reason: unknown) =>
   if (error) throw error;
 }
 
-/** Resolves with the result of `ask`; rejects with the reason once the signal is aborted. */
-export async function unlessAborted<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
-  signal.throwIfAborted();
-  let unsubscribe = (): void => {};
-  try {
-    return await new Promise((resolve, reject) => {
-      unsubscribe = onAbort(signal, reject);
-      ask().then(resolve, reject);
-    });
-  } finally {
-    unsubscribe();
-  }
-}
+/** The same source, with another reason. */
+export const abortedAs = (abortable: Abortable, reasonOf: (reason: unknown) => Error): AbortSource => ({
+  onAbort: (callback) => onAbort(abortable, (reason) => callback(reasonOf(reason))),
+});
+
+/** Resolves with the result of the work; rejects with the reason once aborted: nobody waits for the work then. */
+export const unlessAborted = <T>(abortable: Abortable, work: Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const unsubscribe = onAbort(abortable, reject);
+    work.then(
+      (result) => {
+        unsubscribe();
+        resolve(result);
+      },
+      (error: unknown) => {
+        unsubscribe();
+        reject(error);
+      },
+    );
+  });
 
 function whenAborted(signal: AbortSignal, callback: Callback): () => void {
   const callbacks = waiting.get(signal) ?? new Set();

@@ -30,11 +30,11 @@ import {
   type AwaitOptions,
   awaitSchema,
   checkedOptions,
+  inTime,
   timeLeft,
   type WaitOptions,
   waitSchema,
 } from '../requests/await-options.js';
-import { inTime } from '../requests/limited.js';
 import { allocsTopic } from './alloc-kind.js';
 import {
   type AllocStatus,

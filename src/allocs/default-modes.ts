@@ -3,15 +3,15 @@
  * before anything is asked of the alloc; waits while the controller side is away.
  */
 import type { AllocVolume } from '../../machines/alloc/types.js';
-import { unlessAborted } from '../abort.js';
+import { abortedAs } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
+import { answerWithin } from '../engine/deadline.js';
 import type { Engine } from '../engine/engine.js';
 import { troubleMs } from '../engine/storage/store-patience.js';
 import { type ErrorCode, isRetryable, StagecraftError } from '../errors.js';
 import type { ClaimClient, KnownVolume } from '../mounts/claim-client.js';
 import { type AskedVolume, hasModes, withModes } from '../mounts/mount-spec.js';
 import { retrying } from '../mounts/retry.js';
-import { limited } from '../requests/limited.js';
 
 interface OpenModesOptions {
   node: string;
@@ -80,8 +80,9 @@ export class DefaultModes {
     const end = new AbortController();
     this.#underWay.set(end, address);
     try {
-      return await limited({ clock, timeoutMs, signal, failed, end: end.signal }, (given) =>
-        unlessAborted(given, () => Promise.all(known.map((one) => (hasModes(one) ? one : filled(one, given))))),
+      const ends = [signal && abortedAs(signal, () => failed('ABORTED')), end.signal];
+      return await answerWithin({ clock, timeoutMs, late: () => failed('TIMEOUT'), ends }, (given) =>
+        Promise.all(known.map((one) => (hasModes(one) ? one : filled(one, given)))),
       );
     } finally {
       this.#underWay.delete(end);

@@ -7,7 +7,7 @@ import type { BackoffPolicy } from '../../machines/kit/backoff.js';
 import type { AdmissionCall, AdmissionOutcome, Wait } from '../../machines/kit/csi-types.js';
 import { onAbort } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
-import { abortedBy, withDeadline } from '../engine/deadline.js';
+import { withDeadline } from '../engine/deadline.js';
 import type { EffectCall } from '../engine/effects/effects.js';
 import { StagecraftError } from '../errors.js';
 import { callFailureOf } from './call-failure.js';
@@ -164,7 +164,7 @@ export class Admissions {
     const late = () => new StagecraftError('PLUGIN_UNAVAILABLE', `${busy} for more than ${forcedWaitMs} ms`);
     const untilMs = clock.monotonicMs() + forcedWaitMs;
     const timeoutMs = isForced ? forcedWaitMs : undefined;
-    return withDeadline({ clock, timeoutMs, late, ends: [abortedBy(run)] }, async (limit) => {
+    return withDeadline({ clock, timeoutMs, late, ends: [run] }, async (limit) => {
       for (;;) {
         if (!locks.take(keys)) {
           report({ reason: busy, for: 'turn' });

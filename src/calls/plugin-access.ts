@@ -4,7 +4,7 @@
  */
 import type { PluginScope } from '../../machines/kit/csi-types.js';
 import { onAbort } from '../abort.js';
-import { abortedBy, withDeadline } from '../engine/deadline.js';
+import { withDeadline } from '../engine/deadline.js';
 import { chosenInstance, offers, speakers } from './instance-choice.js';
 import { type GateLimits, InstanceGate, tookNone } from './instance-gate.js';
 import type { Admission, AdmittedCall, PluginPort, PluginTarget, Refused } from './plugin-port.js';
@@ -168,7 +168,7 @@ export class PluginAccess {
     let reported: string | undefined;
     const late = (): Error => tookNone(target.plugin, waitMs, this.obstacle(target));
     const { clock } = this.#limits;
-    return withDeadline({ clock, timeoutMs: waitMs, late, ends: [abortedBy(signal)] }, async (limit) => {
+    return withDeadline({ clock, timeoutMs: waitMs, late, ends: [signal] }, async (limit) => {
       for (;;) {
         const chosen = this.#choose(target);
         if (!chosen.trouble) return chosen;

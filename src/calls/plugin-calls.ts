@@ -5,6 +5,7 @@
  */
 import type { BackoffPolicy } from '../../machines/kit/backoff.js';
 import type { AdmissionCall, CallFailure, CallOutcome, Settled, Wait } from '../../machines/kit/csi-types.js';
+import { unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects/effects.js';
 import { StagecraftError } from '../errors.js';
@@ -201,7 +202,8 @@ export class PluginCalls {
       if (since) return { status: 'not-sent', failure: since };
       run.sent();
       isSent = true;
-      const made = await this.#whileWanted(run, work.call(client, bounds, observation));
+      // Even if the client ignores the abort, the next call gets the place.
+      const made = await unlessAborted(run, work.call(client, bounds, observation));
       admitted.leave({ grpcCode: 'OK' });
       return done(work, made, { observation: seen, input: run.input, retry });
     } catch (error) {
@@ -215,23 +217,6 @@ export class PluginCalls {
     } finally {
       admitted.leave();
     }
-  }
-
-  /** Ends with the abort of its run, so that the next call gets the place even if the client ignores the abort. */
-  #whileWanted<T>(run: EffectCall, called: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const unsubscribe = run.onAbort(reject);
-      called.then(
-        (answer) => {
-          unsubscribe();
-          resolve(answer);
-        },
-        (error: unknown) => {
-          unsubscribe();
-          reject(error);
-        },
-      );
-    });
   }
 
   #secrets(run: EffectCall<PluginCall>): Record<string, string> | Promise<Record<string, string>> {

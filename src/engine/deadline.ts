@@ -1,38 +1,47 @@
-/** Runs work that ends at a deadline, on a caller's abort, or with its own failure. */
-import { type Abortable, onAbort, TimeOver } from '../abort.js';
+/**
+ * What a clock, a time limit and signals mean together: work gets one signal, which is aborted once the time has passed,
+ * once one of the others is aborted, or once the work itself has failed.
+ */
+import { type Abortable, onAbort, unlessAborted } from '../abort.js';
 import type { Clock } from './clock.js';
 
-/** Calls `end` with the reason once the work must end. @returns a function that stops listening */
-type Ending = (end: (reason?: unknown) => void) => () => void;
-
-interface Deadline {
+export interface Limits {
   clock: Clock;
   /** Milliseconds; default: no limit. */
   timeoutMs?: number | undefined;
-  /** Makes the abort reason for work that runs out of time; default: a TimeOver. */
-  late?: (() => Error) | undefined;
-  /** Other conditions that end the work. */
-  ends?: readonly (Ending | undefined)[];
+  /** Makes the reason of the abort once the time has passed. */
+  late?(timeoutMs: number): Error;
+  /** End the work, each with its own reason. */
+  ends?: readonly (Abortable | undefined)[];
 }
 
-/** Ends the work when the source is aborted, with the same reason. */
-export const abortedBy =
-  (source: Abortable): Ending =>
-  (end) =>
-    onAbort(source, end);
+/** Abort reason of work whose time has passed. */
+export class TimeOver extends Error {
+  override readonly name = 'TimeOver';
+
+  constructor(readonly timeoutMs: number) {
+    super(`${timeoutMs} ms have passed`);
+  }
+}
+
+/** Abort reason of a question that was not answered in time. */
+export class NoAnswer extends Error {
+  constructor(timeoutMs: number) {
+    super(`no answer within ${timeoutMs} ms`);
+  }
+}
 
 /**
- * Runs work under a signal that is aborted once the work must end. A failure of the work aborts the signal too, and
- * with it all requests that the work has sent.
+ * Runs work that ends at its signal, and keeps what it received until then, as a place in a queue. Default reason: a TimeOver.
  */
 export async function withDeadline<T>(
-  { clock, timeoutMs, late, ends = [] }: Deadline,
+  { clock, timeoutMs, late = (ms) => new TimeOver(ms), ends = [] }: Limits,
   work: (limit: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const limit = new AbortController();
   const end = (reason?: unknown): void => limit.abort(reason);
-  const stops = ends.flatMap((ending) => (ending ? [ending(end)] : []));
-  if (timeoutMs !== undefined) stops.push(clock.after(timeoutMs, () => end(late?.() ?? new TimeOver(timeoutMs))));
+  const stops = ends.flatMap((source) => (source ? [onAbort(source, end)] : []));
+  if (timeoutMs !== undefined) stops.push(clock.after(timeoutMs, () => end(late(timeoutMs))));
   try {
     return await work(limit.signal);
   } catch (error) {
@@ -42,3 +51,13 @@ export async function withDeadline<T>(
     for (const stop of stops) stop();
   }
 }
+
+/**
+ * Asks, and waits for the answer: rejects with the reason at once, even if whoever is asked ignores the signal. An answer that
+ * comes later is lost. Default reason: a NoAnswer.
+ */
+export const answerWithin = <T>(limits: Limits, ask: (limit: AbortSignal) => Promise<T>): Promise<T> =>
+  withDeadline({ late: (timeoutMs) => new NoAnswer(timeoutMs), ...limits }, (limit) => {
+    limit.throwIfAborted();
+    return unlessAborted(limit, ask(limit));
+  });

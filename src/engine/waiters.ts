@@ -1,6 +1,7 @@
 /** Waits for conditions, indexed by address: a commit wakes only the waits at its address. */
-import { onAbort, TimeOver } from '../abort.js';
+import { onAbort } from '../abort.js';
 import type { Clock } from './clock.js';
+import { TimeOver } from './deadline.js';
 
 interface WaitLimits {
   clock: Clock;

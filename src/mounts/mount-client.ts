@@ -11,15 +11,15 @@ import type { MountContext, MountRequest, Target } from '../../machines/mount/ty
 import { isStagingOwed } from '../../machines/mount/work.js';
 import { volumeName } from '../../machines/volume/requests.js';
 import type { Hold, VolumeKey } from '../../machines/volume/wishes.js';
-import { unlessAborted } from '../abort.js';
+import { abortedAs } from '../abort.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
+import { answerWithin } from '../engine/deadline.js';
 import { troubleMs } from '../engine/storage/store-patience.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
 import { ActorWaits } from '../requests/actor-waits.js';
 import type { AwaitOptions } from '../requests/await-options.js';
-import { limited } from '../requests/limited.js';
 import { mountTrouble } from './mount-view.js';
 
 /** A mount as committed. */
@@ -134,9 +134,8 @@ export class MountClient {
           })
         : new StagecraftError(code, message, { address });
     };
-    return limited({ clock: this.#clock, timeoutMs, signal, failed, end: this.#end.signal }, (given) =>
-      unlessAborted(given, () => work(given)),
-    );
+    const ends = [signal && abortedAs(signal, () => failed('ABORTED')), this.#end.signal];
+    return answerWithin({ clock: this.#clock, timeoutMs, late: () => failed('TIMEOUT'), ends }, work);
   }
 
   refuseIfClosed(): void {

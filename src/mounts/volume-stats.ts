@@ -11,7 +11,6 @@ import { mountMachine } from '../../machines/mount/mount.js';
 import { isStaged } from '../../machines/mount/staging.js';
 import { volumeName } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
-import { unlessAborted } from '../abort.js';
 import { callFailureOf } from '../calls/call-failure.js';
 import { otherDriver } from '../calls/other-driver.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
@@ -20,9 +19,9 @@ import { lockKey, nodeCallsOf, type VolumeLocks } from '../calls/volume-locks.js
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';
+import { answerWithin, type Limits, withDeadline } from '../engine/deadline.js';
 import type { Logger } from '../engine/logger.js';
-import { type ErrorCode, messageOf, StagecraftError } from '../errors.js';
-import { limited } from '../requests/limited.js';
+import { messageOf, StagecraftError } from '../errors.js';
 import { forEachLimited } from './for-each-limited.js';
 import type { FormerMounts } from './former-mounts.js';
 import { mountNotFound } from './mount-faults.js';
@@ -102,7 +101,8 @@ export class Stats {
   async #ask(address: string, key: VolumeKey): Promise<VolumeStats> {
     const { locks } = this.#options;
     const lock = this.#lockOf(address, key);
-    await this.#within(waitMs, `${volumeName(key)} has had no turn`, (signal) => locks.wait([lock], signal));
+    const limits = this.#limits(waitMs, `${volumeName(key)} has had no turn`);
+    await withDeadline(limits, (signal) => locks.wait([lock], signal));
     try {
       // The volume may be another one by now.
       if (this.#lockOf(address, key) !== lock) return await this.#ask(address, key);
@@ -150,15 +150,13 @@ export class Stats {
       signal.throwIfAborted();
       return node.stats(client, place, { signal });
     };
-    return this.#within(Math.min(timeoutMs, mostMs), `plugin '${plugin}' gave no stats`, (signal) =>
-      unlessAborted(signal, () => ask(signal)),
-    );
+    return answerWithin(this.#limits(Math.min(timeoutMs, mostMs), `plugin '${plugin}' gave no stats`), ask);
   }
 
-  /** Limits work in time, and to the life of the runtime. */
-  #within<T>(timeoutMs: number, late: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const failed = (code: ErrorCode): StagecraftError => new StagecraftError(code, `${late} within ${timeoutMs} ms`);
-    return limited({ clock: this.#options.clock, timeoutMs, failed, end: this.#stop.signal }, work);
+  /** A time limit, and the life of the runtime. @param failed says what has not happened in time */
+  #limits(timeoutMs: number, failed: string): Limits {
+    const late = (): StagecraftError => new StagecraftError('TIMEOUT', `${failed} within ${timeoutMs} ms`);
+    return { clock: this.#options.clock, timeoutMs, late, ends: [this.#stop.signal] };
   }
 
   #lockOf(address: string, key: VolumeKey): string {

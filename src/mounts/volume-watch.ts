@@ -5,11 +5,10 @@
 import { volumeAddress } from '../../machines/kit/addresses.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
-import { unlessAborted } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
+import { answerWithin, NoAnswer } from '../engine/deadline.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf } from '../errors.js';
-import { limited } from '../requests/limited.js';
 import { type ClaimClient, type ClaimId, type KnownOnNode, lookUp } from './claim-client.js';
 import { forEachLimited } from './for-each-limited.js';
 
@@ -119,7 +118,7 @@ export class VolumeWatch {
       } catch (error) {
         failure = error;
         // A controller side that does not answer one question will not answer the others.
-        if (error instanceof Silence || this.#stop.signal.aborted) throw error;
+        if (error instanceof NoAnswer || this.#stop.signal.aborted) throw error;
       }
     };
     await forEachLimited(this.#all().filter(isMeant), atOnce, ask).catch(() => undefined);
@@ -150,15 +149,12 @@ export class VolumeWatch {
     const { nodeId, claims, clock } = this.#options;
     const { signal: end } = this.#stop;
     const own = questions.flatMap((one) => one.claims ?? []);
-    const failed = (): Error => new Silence(`no answer within ${limitMs} ms`);
-    const known = await limited({ clock, timeoutMs: limitMs, failed, end }, (signal) =>
-      unlessAborted(signal, () => lookUp(claims, volume, { nodeId, claims: own }, { signal })),
+    const known = await answerWithin({ clock, timeoutMs: limitMs, ends: [end] }, (signal) =>
+      lookUp(claims, volume, { nodeId, claims: own }, { signal }),
     );
     await Promise.all(questions.map((one) => one.answered(known, end)));
   }
 }
-
-class Silence extends Error {}
 
 interface AboutVolume {
   volume: VolumeKey;

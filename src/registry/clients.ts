@@ -138,7 +138,8 @@ export class Clients {
     const connection = this.#connect(info);
     const { client, dispenser } = connection;
     try {
-      return fingerprintOf(await unlessAborted(signal, () => fingerprintBy(dispenser, client, { info, signal })));
+      signal.throwIfAborted();
+      return fingerprintOf(await unlessAborted(signal, fingerprintBy(dispenser, client, { info, signal })));
     } finally {
       const { type, name, allocId } = info;
       this.#close({ type, name, allocId }, connection);

@@ -4,8 +4,8 @@
  */
 import type { PluginInfo } from '../../machines/plugin/plugin.js';
 import type { Clock } from '../engine/clock.js';
+import { answerWithin } from '../engine/deadline.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import { bounded } from './limits.js';
 
 /**
  * Names what depends on a plugin instance, in words for people, e.g. `volume default/data`.
@@ -33,7 +33,7 @@ export async function askDependents(
 ): Promise<string[]> {
   signal.throwIfAborted();
   try {
-    const named = await bounded({ clock, timeoutMs, signal }, (limit) =>
+    const named = await answerWithin({ clock, timeoutMs, ends: [signal] }, (limit) =>
       Promise.all(plugins.map((plugin) => ask(dependents, plugin, limit))),
     );
     return [...new Set(named.flat())].sort();

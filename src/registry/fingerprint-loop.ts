@@ -4,14 +4,14 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Fingerprint, FingerprintInput, PluginBasics } from '../../machines/plugin/plugin.js';
-import { onAbort } from '../abort.js';
+import { type AbortSource, onAbort } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
+import { answerWithin } from '../engine/deadline.js';
 import type { Effect, EffectCall } from '../engine/effects/effects.js';
 import type { Waiters } from '../engine/waiters.js';
 import { messageOf } from '../errors.js';
 import { type Clients, fingerprintBy } from './clients.js';
 import { fingerprintOf } from './dispenser.js';
-import { bounded } from './limits.js';
 import type { Replacement } from './replacement.js';
 import { watchSocket } from './socket-watch.js';
 
@@ -121,7 +121,8 @@ async function round(
   const known = basic ? { basic } : {};
   const isInitial = !last || last.description.startsWith(failedInitially);
   try {
-    const found = await bounded({ clock, timeoutMs, signal, change }, async (limit) => {
+    const changed: AbortSource | undefined = change && { onAbort: (end) => change.on(() => end(undefined)) };
+    const found = await answerWithin({ clock, timeoutMs, ends: [signal, changed] }, async (limit) => {
       const dispenser = clients.dispenser(info.type);
       const client = clients.get(address, info);
       wake.on((look) => dispenser.onDisconnect?.(client, look));

@@ -1,7 +1,8 @@
 /** Options for waiting on the result of a request. */
 import { z } from 'zod';
 import type { Clock } from '../engine/clock.js';
-import { StagecraftError } from '../errors.js';
+import { TimeOver, withDeadline } from '../engine/deadline.js';
+import { messageOf, StagecraftError } from '../errors.js';
 import { checked } from './fields.js';
 
 /** Limits of the wait for a result; default: no limit. The limits end the wait, never the request. */
@@ -36,6 +37,35 @@ export interface WaitReporting {
 export function timeLeft(clock: Pick<Clock, 'monotonicMs'>, timeoutMs: number | undefined): () => number | undefined {
   const beganMs = clock.monotonicMs();
   return () => timeoutMs && Math.max(0, Math.ceil(timeoutMs - (clock.monotonicMs() - beganMs)));
+}
+
+/**
+ * Runs a request within its caller's limits. `work` gets the signal that ends it, or none if nothing limits the
+ * request. The reason is a TimeOver or the caller's own: `work` may end with it as long as it has changed nothing.
+ * @throws StagecraftError TIMEOUT, ABORTED in place of the reason; errors of `work`
+ */
+export async function inTime<T>(
+  clock: Clock,
+  { timeoutMs, signal }: AwaitOptions,
+  work: (limit?: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ending = async (limit?: AbortSignal): Promise<T> => {
+    try {
+      return await work(limit);
+    } catch (error) {
+      throw limit?.aborted && error === limit.reason ? endedEarly(error) : error;
+    }
+  };
+  if (timeoutMs === undefined) return ending(signal);
+  return withDeadline({ clock, timeoutMs, ends: [signal] }, ending);
+}
+
+function endedEarly(reason: unknown): StagecraftError {
+  if (reason instanceof StagecraftError) return reason;
+  const isLate = reason instanceof TimeOver;
+  const why = isLate ? reason.message : `given up (${messageOf(reason)})`;
+  const message = `${why} before anything was asked for; nothing has changed`;
+  return new StagecraftError(isLate ? 'TIMEOUT' : 'ABORTED', message, { outcome: 'refused', cause: reason });
 }
 
 export const awaitShape = {

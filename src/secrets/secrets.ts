@@ -1,8 +1,8 @@
 /** Secrets: fetched when a call is made, and held no longer than that. Built-in providers: secrets-providers.ts */
 import type { SecretRef } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
-import { onAbort, unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
+import { answerWithin } from '../engine/deadline.js';
 import { messageOf, StagecraftError } from '../errors.js';
 
 /** Option `secrets` of `createRuntime`. */
@@ -60,21 +60,15 @@ export async function resolveSecrets(
   const keys = Object.keys(refs);
   if (keys.length === 0) return {};
   signal.throwIfAborted();
-  const limit = new AbortController();
-  const withinMs = Math.min(limitMs, deadlineMs);
-  const cancel = clock.after(withinMs, () => limit.abort(new Error(`no answer within ${withinMs} ms`)));
-  const unsubscribe = onAbort(signal, (reason) => limit.abort(reason));
   try {
-    const values = await unlessAborted(limit.signal, async () => provider.resolve(refs, { signal: limit.signal }));
+    const limits = { clock, timeoutMs: Math.min(limitMs, deadlineMs), ends: [signal] };
+    const values = await answerWithin(limits, async (limit) => provider.resolve(refs, { signal: limit }));
     const missing = keys.filter((key) => typeof values?.[key] !== 'string');
     if (missing.length > 0) throw new Error(`the provider has no value for ${missing.join(', ')}`);
     return Object.fromEntries(keys.map((key) => [key, values[key] ?? '']));
   } catch (error) {
     // Without the error as its cause: a provider may put a secret into it.
     throw new StagecraftError('SECRETS_UNAVAILABLE', `cannot resolve secrets: ${messageOf(error)}`);
-  } finally {
-    cancel();
-    unsubscribe();
   }
 }
 

@@ -24,11 +24,11 @@ import {
   awaitShape,
   checkedOptions,
   type DeleteOptions,
+  inTime,
   type WaitOptions,
   waitSchema,
 } from '../requests/await-options.js';
 import type { VolumeKeyInput } from '../requests/fields.js';
-import { inTime } from '../requests/limited.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import type { CopySources } from '../volumes/copy-sources.js';

@@ -4,6 +4,7 @@ import type { Fingerprint, PluginInfo } from '../../machines/plugin/plugin.js';
 import { pluginTypes } from '../../machines/task/task-context.js';
 import type { ReadyReport, SpawnedRun, TaskSpec } from '../../machines/task/task-types.js';
 import { type Clock, pause } from '../engine/clock.js';
+import { answerWithin } from '../engine/deadline.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { TaskEnvironments } from './environments.js';
 import { tailOf } from './log-tail.js';
@@ -67,8 +68,6 @@ export async function awaitReady(
 }
 
 async function look(clock: Clock, probe: ProbePlugin, { spec, spawned, signal }: ReadyRequest): Promise<Fingerprint[]> {
-  const limit = new AbortController();
-  const cancel = clock.after(probeMs, () => limit.abort(new Error(`no answer within ${probeMs} ms`)));
   const { allocId, socketPath } = spawned;
   try {
     const infos = pluginTypes[spec.type].map((type) => ({
@@ -77,11 +76,10 @@ async function look(clock: Clock, probe: ProbePlugin, { spec, spawned, signal }:
       allocId,
       connection: { socketPath },
     }));
-    return await Promise.all(infos.map((info) => probe(info, AbortSignal.any([signal, limit.signal]))));
+    return await answerWithin({ clock, timeoutMs: probeMs, ends: [signal] }, (limit) =>
+      Promise.all(infos.map((info) => probe(info, limit))),
+    );
   } catch (error) {
     return [{ healthy: false, description: messageOf(error) }];
-  } finally {
-    cancel();
-    limit.abort(); // once one has failed, the others are not waited for
   }
 }

@@ -8,11 +8,10 @@ import { isStagingOwed, isToPublish, underWay } from '../../machines/mount/work.
 import { describeFormer, registryMachine } from '../../machines/registry/registry.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
-import { unlessAborted } from '../abort.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { viewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
-import { abortedBy, withDeadline } from '../engine/deadline.js';
+import { answerWithin } from '../engine/deadline.js';
 
 /** Report that a volume is gone from a node, for all allocs or for one. */
 interface SaidGone {
@@ -153,9 +152,9 @@ export class FormerHolders {
     const { clock, trouble } = this.#options;
     if (trouble()) return [];
     const nodes = [...new Set([...claims.map(({ nodeId }) => nodeId), ...Object.keys(publications)])];
-    const within = { clock, timeoutMs: namesMs, ends: [signal && abortedBy(signal)] };
+    const limits = { clock, timeoutMs: namesMs, ends: [signal] };
     const find = async (nodeId: string): Promise<FormerHolder[]> => {
-      const why = await withDeadline(within, (limit) => unlessAborted(limit, () => this.on(nodeId, key)));
+      const why = await answerWithin(limits, () => this.on(nodeId, key));
       return why === undefined ? [] : [{ nodeId, why }];
     };
     return (await Promise.all(nodes.map((nodeId) => find(nodeId).catch(() => [])))).flat();

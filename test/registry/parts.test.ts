@@ -4,11 +4,11 @@ import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
 import { onAbort, unlessAborted } from '../../src/abort.js';
 import type { Clock } from '../../src/engine/clock.js';
+import { answerWithin } from '../../src/engine/deadline.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { Waiters } from '../../src/engine/waiters.js';
 import { Clients } from '../../src/registry/clients.js';
 import { type FingerprintLoopOptions, fingerprintLoop, Wake } from '../../src/registry/fingerprint-loop.js';
-import { bounded } from '../../src/registry/limits.js';
 import { pluginEventOf } from '../../src/registry/plugin-events.js';
 import { watchedDirectories } from '../../src/registry/socket-watch.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
@@ -168,17 +168,17 @@ describe('limits', () => {
   const stop = new AbortController();
   const listening = (): number => getEventListeners(stop.signal, 'abort').length;
 
-  it('I1 bounded: whatever comes of it, it leaves neither a timer nor a listener', async () => {
+  it('I1 an answer within limits: whatever comes of it, it leaves neither a timer nor a listener', async () => {
     const clock = simulatedClock();
-    const limits = { clock, timeoutMs: 100, signal: stop.signal };
+    const limits = { clock, timeoutMs: 100, ends: [stop.signal] };
     let limit: AbortSignal | undefined;
     const hang = (signal: AbortSignal): Promise<never> => {
       limit = signal;
       return new Promise(() => {});
     };
-    expect(await bounded(limits, async () => 'yes')).to.equal('yes');
-    expect((await caught(bounded(limits, () => Promise.reject(new Error('no'))))).message).to.equal('no');
-    const late = caught(bounded(limits, hang));
+    expect(await answerWithin(limits, async () => 'yes')).to.equal('yes');
+    expect((await caught(answerWithin(limits, () => Promise.reject(new Error('no'))))).message).to.equal('no');
+    const late = caught(answerWithin(limits, hang));
     expect(listening()).to.equal(1);
     await clock.advance(100);
     expect((await late).message).to.equal('no answer within 100 ms');
@@ -186,23 +186,21 @@ describe('limits', () => {
     expect([listening(), clock.pending]).to.deep.equal([0, 0]);
   });
 
-  it('I11 bounded: aborted before the call, it calls nobody and rejects with the reason of the signal', async () => {
+  it('I11 an answer within limits: aborted before the call, it calls nobody and rejects with the reason of the signal', async () => {
     const end = new AbortController();
     end.abort(new Error('enough'));
     const asked = caught(
-      bounded({ clock: simulatedClock(), timeoutMs: 100, signal: end.signal }, () => new Promise(() => {})),
+      answerWithin({ clock: simulatedClock(), timeoutMs: 100, ends: [end.signal] }, () => new Promise(() => {})),
     );
     expect((await asked).message).to.equal('enough');
   });
 
   it('I11 unlessAborted: rejects with the signal’s reason, also if the call ignores it; no listener stays', async () => {
     const end = new AbortController();
-    const asked = caught(unlessAborted(end.signal, () => new Promise(() => {})));
+    const asked = caught(unlessAborted(end.signal, new Promise(() => {})));
     end.abort(new Error('enough'));
     expect((await asked).message).to.equal('enough');
-    expect((await caught(unlessAborted(end.signal, () => Promise.reject(new Error('asked'))))).message).to.equal(
-      'enough',
-    );
+    expect((await caught(unlessAborted(end.signal, Promise.reject(new Error('asked'))))).message).to.equal('enough');
     expect(getEventListeners(end.signal, 'abort')).to.have.lengthOf(0);
   });
 });

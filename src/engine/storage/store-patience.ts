@@ -2,10 +2,11 @@
  * Limits how long callers wait for a silent store: five seconds, or the caller's own limit. A store that answers other
  * calls is slow, not away; callers go on waiting for a slow store. Has the errors that these callers get.
  */
-import { onAbort, TimeOver, unlessAborted } from '../../abort.js';
+import { onAbort, unlessAborted } from '../../abort.js';
 import { messageOf, StagecraftError } from '../../errors.js';
 import type { ActorSystem } from '../actor-system.js';
 import type { Clock } from '../clock.js';
+import { TimeOver } from '../deadline.js';
 import type { TimerHeap } from '../timer-heap.js';
 import { longMs, type TimedStore } from './timed-store.js';
 
@@ -127,7 +128,7 @@ export async function readBefore<T>({ limit, address, engine, clock }: SharedRea
   if (!limit) return read();
   const reading = read();
   try {
-    return await unlessAborted(limit, () => reading);
+    return await unlessAborted(limit, reading);
   } catch (error) {
     if (!limit.aborted || error !== limit.reason) throw error;
     return await new Promise((resolve, reject) => {

@@ -36,11 +36,13 @@ export class StoredViews {
 
   /** @throws {StagecraftError} STORE_UNAVAILABLE, and the error of `unreadable` */
   async read(address: string, limit?: AbortSignal): Promise<ActorView | undefined> {
-    const signal = limit ?? new AbortController().signal;
-    const load = (): Promise<StoredRecord | undefined> =>
-      answered(this.#store.load(address), `the store can't read ${address} now`);
-    const stored = await unlessAborted(signal, load).catch((error: unknown) => {
-      throw signal.aborted ? waitGivenUp({ address, outcome: 'refused', reason: signal.reason }, this.#store) : error;
+    const load = async (): Promise<StoredRecord | undefined> => {
+      limit?.throwIfAborted();
+      const loaded = answered(this.#store.load(address), `the store can't read ${address} now`);
+      return limit ? unlessAborted(limit, loaded) : loaded;
+    };
+    const stored = await load().catch((error: unknown) => {
+      throw limit?.aborted ? waitGivenUp({ address, outcome: 'refused', reason: limit.reason }, this.#store) : error;
     });
     try {
       return stored && this.#viewOf(stored);

@@ -3,8 +3,8 @@
  * on when the store is back.
  */
 import { expect } from 'chai';
-import { TimeOver } from '../../../src/abort.js';
 import type { Clock } from '../../../src/engine/clock.js';
+import { TimeOver } from '../../../src/engine/deadline.js';
 import type { ActorKind } from '../../../src/engine/effects/effects.js';
 import { Engine } from '../../../src/engine/engine.js';
 import { patienceMs } from '../../../src/engine/storage/store-patience.js';
