@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RpcName } from '../../csi/answers.js';
 import { StagecraftError } from '../../errors.js';
 import type { Arrival, Assignment, CallEnd, RecordedCall } from './call.js';
+import { changes, subjectsOf } from './requests.js';
 import {
   type CheckedStep,
   type CheckedUse,
@@ -17,7 +18,6 @@ import {
   type Step,
   type Use,
 } from './step.js';
-import { changes, subjectsOf } from './subjects.js';
 
 export interface WaitOptions {
   /** Milliseconds; default 10,000. */

@@ -9,8 +9,14 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { messageOf, StagecraftError } from '../../errors.js';
 import type { Offers } from './judge/violations.js';
-import { type Ask, link, type Message } from './link.js';
-import type { DirectorAnswers, DriverAnswers, ServeOptions } from './protocol.js';
+import {
+  type Ask,
+  type DirectorAnswers,
+  type DriverAnswers,
+  link,
+  type Message,
+  type ServeOptions,
+} from './protocol.js';
 
 /** Callbacks of the parent. */
 type ChildDirector = Omit<DirectorAnswers, 'freeze' | 'die'> & {

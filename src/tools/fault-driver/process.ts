@@ -1,23 +1,11 @@
 /** Driver's process: the bundled driver behind a socket, with the script in between. Started by fault-driver.ts */
 import { onAbort } from '../../abort.js';
-import { type Driver, openDriver } from '../driver/driver.js';
 import type { Director } from './call.js';
-import { interposed } from './interposed.js';
-import { link, type Port } from './link.js';
-import { offersOf } from './offered.js';
-import { driverOptionsOf } from './plain-options.js';
-import type { DirectorAnswers, DriverAnswers, ServeOptions } from './protocol.js';
-import { Sockets } from './sockets.js';
-import { Underway } from './underway.js';
+import { type DirectorAnswers, type DriverAnswers, link, type Port, type ServeOptions } from './protocol.js';
+import { ServedDriver } from './served-driver.js';
 
-interface Served {
-  driver: Driver;
-  sockets: Sockets;
-  underway: Underway;
-  leavesSocket: boolean;
-}
-
-let served: Served | undefined;
+let served: ServedDriver | undefined;
+let leavesSocket = false;
 
 const port: Port = {
   send: (message) => process.send?.(message, undefined, undefined, () => undefined), // a parent that is gone ends us
@@ -25,9 +13,10 @@ const port: Port = {
 };
 
 const { ask } = link<DirectorAnswers>(port, {
-  serve: async (options) => {
-    served = await serve(options);
-    return offersOf(served.driver.handlers);
+  serve: async ({ socketPath, takesOver, leavesSocket: leaves, ...options }: ServeOptions) => {
+    leavesSocket = leaves;
+    served = await ServedDriver.open(options, { socketPath, takesOver, director, ending: ending.signal });
+    return served.offered;
   },
   replaceSocket: async () => served?.sockets.replace(),
 } satisfies DriverAnswers);
@@ -45,27 +34,10 @@ const ending = new AbortController();
 for (const reason of ['SIGTERM', 'disconnect']) process.once(reason, () => ending.abort());
 onAbort(ending.signal, () => void stop());
 
-async function serve({ socketPath, takesOver, leavesSocket, ...options }: ServeOptions): Promise<Served> {
-  const driver = await openDriver(driverOptionsOf(options));
-  try {
-    const underway = new Underway();
-    const watch = <T>(work: Promise<T>): Promise<T> => underway.watch(work);
-    const sockets = new Sockets(socketPath, (connected) =>
-      interposed(driver.handlers, director, { ...connected, watch, ending: ending.signal }),
-    );
-    await (takesOver ? sockets.replace() : sockets.open());
-    return { driver, sockets, underway, leavesSocket };
-  } catch (error) {
-    driver.close();
-    throw error;
-  }
-}
-
-/** Breaks all connections at once and lets work in flight end, so that no mount stays half made. */
+/** Breaks all connections at once, and lets work in flight end. */
 async function stop(): Promise<void> {
-  if (!served?.leavesSocket) served?.sockets.remove();
+  if (!leavesSocket) served?.sockets.remove();
   served?.sockets.cut();
-  await served?.underway.settled();
-  served?.driver.close();
+  await served?.close();
   process.exit(0);
 }

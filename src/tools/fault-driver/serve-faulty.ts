@@ -4,18 +4,13 @@
  */
 import type { RpcName } from '../../csi/answers.js';
 import type { CsiHandlers } from '../../csi/server.js';
-import { type Driver, openDriver } from '../driver/driver.js';
 import { socketPathOf } from '../driver/socket.js';
 import type { Director } from './call.js';
 import { CallBook } from './call-book.js';
 import { Faults } from './faults.js';
-import { interposed } from './interposed.js';
-import type { Offers } from './judge/violations.js';
-import { offersOf } from './offered.js';
-import { checkOptions, driverOptionsOf, type PlainDriverOptions, serveOptions } from './plain-options.js';
-import { Sockets } from './sockets.js';
+import { checkOptions, type PlainDriverOptions, serveOptions } from './plain-options.js';
+import { ServedDriver } from './served-driver.js';
 import type { Step, Use } from './step.js';
-import { Underway } from './underway.js';
 
 export interface FaultyOptions extends PlainDriverOptions {
   /** Path of the socket: absolute, at most 107 bytes. */
@@ -31,42 +26,29 @@ export interface FaultyOptions extends PlainDriverOptions {
 export async function serveFaulty(given: FaultyOptions): Promise<FaultyServer> {
   checkOptions(given, serveOptions);
   const { socketPath, handlers, ...options } = given;
-  const driver = await openDriver(driverOptionsOf(options));
-  const all = { ...driver.handlers, ...handlers };
   const book = new CallBook(options.nodeId);
-  const underway = new Underway();
   const ending = new AbortController();
-  const watch = <T>(work: Promise<T>): Promise<T> => underway.watch(work);
-  try {
-    const sockets = new Sockets(socketPathOf(socketPath), (connected) =>
-      interposed(all, directorOf(book), { ...connected, watch, ending: ending.signal }),
-    );
-    const offered = await offersOf(all);
-    await sockets.open();
-    return new FaultyServer({ book, offered, driver, underway, ending, sockets });
-  } catch (error) {
-    await driver.close();
-    throw error;
-  }
-}
-
-interface Parts {
-  book: CallBook;
-  offered: Offers;
-  driver: Driver;
-  underway: Underway;
-  ending: AbortController;
-  sockets: Sockets;
+  const served = await ServedDriver.open(options, {
+    socketPath: socketPathOf(socketPath),
+    director: directorOf(book),
+    ending: ending.signal,
+    handlers,
+  });
+  return new FaultyServer(book, served, ending);
 }
 
 export class FaultyServer extends Faults {
-  readonly #parts: Parts;
+  readonly #book: CallBook;
+  readonly #served: ServedDriver;
+  readonly #ending: AbortController;
   #stopped: Promise<void> | undefined;
 
-  constructor(parts: Parts) {
-    super(parts.book);
-    this.offered = parts.offered;
-    this.#parts = parts;
+  constructor(book: CallBook, served: ServedDriver, ending: AbortController) {
+    super(book);
+    this.offered = served.offered;
+    this.#book = book;
+    this.#served = served;
+    this.#ending = ending;
   }
 
   /** @throws TypeError also for steps that need a separate process */
@@ -77,7 +59,7 @@ export class FaultyServer extends Faults {
 
   /** Puts a new socket at the path; connections to the old one stay open. */
   async replaceSocket(): Promise<void> {
-    await this.#parts.sockets.replace();
+    await this.#served.sockets.replace();
   }
 
   /**
@@ -90,12 +72,10 @@ export class FaultyServer extends Faults {
   }
 
   async #stop(): Promise<void> {
-    const { book, driver, underway, ending, sockets } = this.#parts;
-    ending.abort();
-    await sockets.close();
-    await underway.settled();
-    driver.close();
-    book.close('the faulty server was stopped');
+    this.#ending.abort();
+    await this.#served.sockets.close();
+    await this.#served.close();
+    this.#book.close('the faulty server was stopped');
   }
 }
 

@@ -4,10 +4,9 @@
  * "Volume Lifecycle", "Concurrency", and the errors of each RPC.
  */
 import type { RecordedCall } from '../call.js';
-import { changes, isOnNode, subjectsOf } from '../subjects.js';
-import { heardAt } from './known-thing.js';
+import { changes, isOnNode, subjectsOf } from '../requests.js';
 import { findingsOf, type ViolationKind } from './rules.js';
-import { type Offers, World } from './world.js';
+import { heardAt, type Offers, World } from './world.js';
 
 export type { ViolationKind } from './rules.js';
 export type { Offers } from './world.js';

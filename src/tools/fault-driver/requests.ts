@@ -1,4 +1,4 @@
-/** Subjects of a call: objects on which CSI wants at most one operation at a time. */
+/** Reads requests of any RPC: fields, whether it changes anything, and on which subjects. */
 import type { RpcName } from '../../csi/answers.js';
 import { rpcs } from '../../csi/generated/plain.js';
 
@@ -31,7 +31,19 @@ export function textIn(request: object, field: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns e.g. `volume v-1`, `snapshot s-1`; an object without id by its name: `new volume data`. */
+/** Reads a message within a message; an empty one if it is absent. */
+export function objectIn(message: object, field: string): object {
+  const value: unknown = Reflect.get(message, field);
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
+/** Reads the access mode of a volume capability; empty if there is none. */
+export const modeIn = (capability: object): string => textIn(objectIn(capability, 'accessMode'), 'mode');
+
+/**
+ * Subjects of a call: objects on which CSI wants at most one operation at a time, e.g. `volume v-1`, `snapshot s-1`; an
+ * object without id by its name: `new volume data`.
+ */
 export function subjectsOf(rpc: RpcName, request: object): string[] {
   const made = { CreateVolume: 'volume', CreateSnapshot: 'snapshot', CreateVolumeGroupSnapshot: 'group snapshot' };
   const kind = Object.entries(made).find(([maker]) => maker === rpc)?.[1];
