@@ -5,12 +5,11 @@
 import { CommanderError } from 'commander';
 import { StagecraftError } from '../errors.js';
 import { oneLine, plainJson } from '../host/terminal-text.js';
-import type { CheckResult } from '../tools/driver-check/check.js';
+import { callLine } from '../tools/driver-check/ask.js';
 import { type CleanUpReport, cleanUpDriver } from '../tools/driver-check/clean-up-driver.js';
 import { type ByRpc, type CheckDriverOptions, newPrefix, settingsOf } from '../tools/driver-check/options.js';
-import { callLine } from '../tools/driver-check/report.js';
 import { checkDriver, selectedChecks } from '../tools/driver-check/run.js';
-import type { Outcome } from '../tools/driver-check/verdict.js';
+import type { CheckResult, Outcome } from '../tools/driver-check/verdict.js';
 import { pairs } from './arguments.js';
 import { tableLine, widthsOf } from './print.js';
 import { firstSignal } from './signals.js';

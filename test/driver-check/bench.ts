@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CsiHandlers } from '../../src/csi/server.js';
 import { serve } from '../../src/tools/driver/serve.js';
-import type { CheckResult } from '../../src/tools/driver-check/check.js';
 import type { CheckDriverOptions } from '../../src/tools/driver-check/options.js';
 import { checkDriver } from '../../src/tools/driver-check/run.js';
+import type { CheckResult } from '../../src/tools/driver-check/verdict.js';
 import { newState, otherNodeId, type RightState, rightDriver } from './right-driver.js';
 import { replaced } from './wrong.js';
 

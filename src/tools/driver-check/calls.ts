@@ -14,11 +14,10 @@ import { type GrpcCode, grpcCodes } from '../../csi/grpc-codes.js';
 import { withoutSecrets } from '../../csi/secrets.js';
 import type { UnaryRpc } from '../../csi/server.js';
 import { StagecraftError } from '../../errors.js';
-import type { Answer, AskOptions, Side } from './ask.js';
+import { type Answer, type AskOptions, type CallReport, type Side, tellAnswer, tellCall } from './ask.js';
 import { readMounts } from './host.js';
-import { tellAnswer, tellCall } from './report.js';
 import { Resources } from './resources.js';
-import { type CallReport, Verdict } from './verdict.js';
+import { Verdict } from './verdict.js';
 
 interface CallsOptions {
   socketPaths: Partial<Record<Side, string>>;

@@ -2,10 +2,9 @@
 import type { RpcName } from '../../csi/answers.js';
 import { rpcs } from '../../csi/generated/plain.js';
 import type { UnaryRpc } from '../../csi/server.js';
-import type { Answer } from './ask.js';
+import { type Answer, callLine } from './ask.js';
 import type { DriverCalls } from './calls.js';
 import { mayMount } from './host.js';
-import { callLine } from './report.js';
 import { type CheckNeeds, type Need, Verdict } from './verdict.js';
 
 type Teller = 'plugin' | 'controller' | 'group' | 'node';

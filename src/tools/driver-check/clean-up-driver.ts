@@ -1,12 +1,9 @@
 /** Removes what an earlier, killed run of checks left behind, as far as the driver lists it. */
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { StagecraftError } from '../../errors.js';
 import { DriverCalls } from './calls.js';
 import { Capabilities } from './capabilities.js';
-import { clearDirectory, takeBack, takeBackListed } from './clean-up.js';
-import { readInventory } from './inventory.js';
-import { type Listed, ListedThings } from './listed.js';
+import { clearDirectory, pathsIn, takeBack, takeBackListed } from './clean-up.js';
+import { type Listed, ListedThings, readInventory } from './inventory.js';
 import { type CheckDriverOptions, directoriesOf, type RunDirectories, type Settings, settingsOf } from './options.js';
 import { reach } from './run.js';
 
@@ -85,15 +82,6 @@ async function beginUses(calls: DriverCalls, things: ListedThings, directories: 
     for (const stagingTargetPath of stagingPaths)
       calls.ledger.begin('NodeStageVolume', { volumeId, stagingTargetPath });
     for (const targetPath of targetPaths) calls.ledger.begin('NodePublishVolume', { volumeId, targetPath });
-  }
-}
-
-/** Lists paths in a directory; none if the directory is absent. */
-async function pathsIn(directory: string): Promise<string[]> {
-  try {
-    return (await readdir(directory)).map((name) => join(directory, name));
-  } catch {
-    return [];
   }
 }
 

@@ -5,13 +5,12 @@
 import { lstat, readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../errors.js';
+import { callLine } from './ask.js';
 import type { DriverCalls } from './calls.js';
 import type { Capabilities } from './capabilities.js';
 import { mountsAt, readMounts, unmount } from './host.js';
-import { type Inventory, readInventory } from './inventory.js';
-import { type Listed, ListedThings } from './listed.js';
+import { type Inventory, type Listed, ListedThings, readInventory } from './inventory.js';
 import type { RunDirectory } from './options.js';
-import { callLine } from './report.js';
 import type { Made } from './resources.js';
 
 /**
@@ -145,7 +144,7 @@ async function takenOff(path: string, timeoutMs: number): Promise<string | undef
 }
 
 /** Lists no paths if the directory cannot be read: its removal then fails with the reason. */
-async function pathsIn(directory: string): Promise<string[]> {
+export async function pathsIn(directory: string): Promise<string[]> {
   try {
     return (await readdir(directory)).map((name) => join(directory, name));
   } catch {

@@ -1,5 +1,5 @@
 /**
- * Tools of a check: calls with judged answers, and prepared volumes. An answer against the rule under test fails the
+ * A check, and its tools: calls with judged answers, and prepared volumes. An answer against the rule under test fails the
  * check; a failed step on the way there blocks it.
  */
 import { join } from 'node:path';
@@ -7,11 +7,20 @@ import type { Given } from '../../csi/codec.js';
 import type * as plain from '../../csi/generated/plain.js';
 import type { GrpcCode } from '../../csi/grpc-codes.js';
 import type { UnaryRpc } from '../../csi/server.js';
-import type { Answer, AskOptions } from './ask.js';
+import { type Answer, type AskOptions, callLine } from './ask.js';
 import type { DriverCalls } from './calls.js';
 import type { Capabilities } from './capabilities.js';
-import { callLine } from './report.js';
-import { Verdict } from './verdict.js';
+import { type CheckNeeds, Verdict } from './verdict.js';
+
+/** One check: a rule of the specification, and what decides whether the driver keeps it. The checks: checks/ */
+export interface Check extends CheckNeeds {
+  /** `<rpc>/<what>`, or `content/<what>`; stays the same. */
+  readonly id: string;
+  /** Rule of the specification, in one sentence. */
+  readonly rule: string;
+  /** Returns if the driver keeps the rule, else throws a {@link Verdict}. */
+  run(bench: CheckContext): Promise<void>;
+}
 
 type Request<Rpc extends UnaryRpc> = Given<plain.Rpcs[Rpc]['request']>;
 type Response<Rpc extends UnaryRpc> = plain.Rpcs[Rpc]['response'];

@@ -7,10 +7,9 @@ import { setTimeout } from 'node:timers/promises';
 import { messageOf, StagecraftError } from '../../errors.js';
 import { DriverCalls } from './calls.js';
 import { Capabilities } from './capabilities.js';
-import type { Check, CheckResult } from './check.js';
 import { checks } from './checks/all.js';
 import { type Cleared, clearDirectory, type TakenBack, takeBack, takeBackListed } from './clean-up.js';
-import { CheckContext } from './context.js';
+import { type Check, CheckContext } from './context.js';
 import { mayMount, shareDirectory } from './host.js';
 import { type Inventory, readInventory } from './inventory.js';
 import {
@@ -21,7 +20,7 @@ import {
   type Settings,
   settingsOf,
 } from './options.js';
-import { Verdict } from './verdict.js';
+import { type CheckResult, Verdict } from './verdict.js';
 
 /**
  * Checks a driver against the specification: a result for each check, in their order, as it comes; the last, `clean-up`,

@@ -7,6 +7,7 @@ import type {
   PluginCapabilityServiceType,
   PluginCapabilityVolumeExpansionType,
 } from '../../csi/generated/plain.js';
+import type { CallReport } from './ask.js';
 
 /** Capability, with the side that reports it. */
 export type Need =
@@ -38,12 +39,16 @@ export type Outcome =
   /** Left out by option. */
   | 'skipped';
 
-/** Call as shown to people: secrets masked, long texts cut, sizes as text. */
-export interface CallReport {
-  rpc: RpcName;
-  request: unknown;
-  /** OK with the answer, or the status name with the driver's text. */
-  answer: string;
+export interface CheckResult {
+  id: string;
+  rpc: string;
+  rule: string;
+  outcome: Outcome;
+  /** Expected and actual answer, or what is missing. Absent for `passed`. */
+  why?: string;
+  /** Call that decided the result. */
+  call?: CallReport;
+  durationMs: number;
 }
 
 /** Thrown by a check for any result but `passed`. */

@@ -1,7 +1,6 @@
 /** Several commits in one call, and several calls at once. */
 
 import assert from 'node:assert/strict';
-import type { TestRunner } from './runner.js';
 import {
   assertHas,
   commitOf,
@@ -12,6 +11,7 @@ import {
   listed,
   owed,
   type Subject,
+  type TestRunner,
 } from './subject.js';
 
 export function batchSection({ describe, it }: TestRunner, subject: Subject): void {

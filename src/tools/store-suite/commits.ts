@@ -1,7 +1,6 @@
 /** Accepted commits: their effects, and the effect of a repeat. */
 
 import assert from 'node:assert/strict';
-import type { TestRunner } from './runner.js';
 import {
   assertHas,
   awkwardTexts,
@@ -15,6 +14,7 @@ import {
   journalSeqs,
   owed,
   type Subject,
+  type TestRunner,
 } from './subject.js';
 
 export function commitSection({ describe, it }: TestRunner, subject: Subject): void {

@@ -1,8 +1,7 @@
 /** The journal: one entry per commit. */
 
 import assert from 'node:assert/strict';
-import type { TestRunner } from './runner.js';
-import { commitOf, commitTimes, journalSeqs, type Subject } from './subject.js';
+import { commitOf, commitTimes, journalSeqs, type Subject, type TestRunner } from './subject.js';
 
 export function journalSection({ describe, it }: TestRunner, subject: Subject): void {
   describe('journal', () => {

@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { Lease, LeaseAsked } from '../../engine/store.js';
-import type { TestRunner } from './runner.js';
-import { assertHas, type Subject } from './subject.js';
+import { assertHas, type Subject, type TestRunner } from './subject.js';
 
 export function leaseSection({ describe, it }: TestRunner, subject: Subject): void {
   const ask = (owner: string, more: Partial<LeaseAsked> = {}) =>

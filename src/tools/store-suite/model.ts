@@ -8,8 +8,7 @@ import { inspect } from 'node:util';
 import type { Commit, CommitResult, Store } from '../../engine/store.js';
 import { seededRandom } from '../../testing/seeded-random.js';
 import { ModelStore } from './model-store.js';
-import type { TestRunner } from './runner.js';
-import { allPages, type Subject } from './subject.js';
+import { allPages, type Subject, type TestRunner } from './subject.js';
 
 /** In the order of their UTF-8 bytes. */
 const actors = ['a', 'a/b', 'é', '！', '😀'];

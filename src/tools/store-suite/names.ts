@@ -1,7 +1,6 @@
 /** Names: those that no store could keep are refused; all others are kept and distinguished. */
 
 import assert from 'node:assert/strict';
-import type { TestRunner } from './runner.js';
 import {
   assertHas,
   awkwardNames,
@@ -14,6 +13,7 @@ import {
   listed,
   owed,
   type Subject,
+  type TestRunner,
 } from './subject.js';
 
 const unkeepable = ['', 'n'.repeat(3_000), 'é'.repeat(500), 'a\0b', 'a\ud800'];

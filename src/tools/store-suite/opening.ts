@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { Store } from '../../engine/store.js';
-import type { TestRunner } from './runner.js';
-import { assertHas, commitOf, commitOne, done, failureOf, type Subject } from './subject.js';
+import { assertHas, commitOf, commitOne, done, failureOf, type Subject, type TestRunner } from './subject.js';
 
 const lease = { name: 'node/n1', epoch: 1, owner: 'a', ttlMs: 1_000 };
 const range = { prefix: '', limit: 1 };

@@ -1,27 +1,22 @@
 /**
  * The contract of a store as tests: every sentence of src/engine/store.ts, for every store alike. It needs nothing
- * but Node and the functions of a test runner. One section per file; the last one compares random calls with a
+ * but Node and the functions of a test runner. The last of its sections compares random calls with a
  * simple model. What a store keeps over the death of its process or its server is for its own tests.
  */
 
 import type { Store } from '../../engine/store.js';
 import { batchSection } from './batches.js';
 import { commitSection } from './commits.js';
-import { conflictSection } from './conflicts.js';
-import { dueSection } from './due.js';
-import { fenceSection } from './fences.js';
-import { inboxSection } from './inbox.js';
 import { journalSection } from './journal.js';
 import { leaseSection } from './leases.js';
-import { listSection } from './lists.js';
+import { dueSection, listSection } from './lists.js';
+import { inboxSection, outboxSection } from './messages.js';
 import { modelSection } from './model.js';
 import { nameSection } from './names.js';
 import { openingSection } from './opening.js';
-import { outboxSection } from './outbox.js';
-import { globalRunner, type TestRunner } from './runner.js';
-import { seqJumpSection } from './seq-jumps.js';
-import { severalStepsSection } from './several-steps.js';
-import type { Subject } from './subject.js';
+import { conflictSection, fenceSection } from './refusals.js';
+import { seqJumpSection, severalStepsSection } from './seqs.js';
+import { globalRunner, type Subject, type TestRunner } from './subject.js';
 import { tombstoneSection } from './tombstones.js';
 import { topicSection } from './topics.js';
 

@@ -1,4 +1,4 @@
-/** Shared by the sections of the store suite: the store under test, and shortcuts for its calls. */
+/** Shared by the sections of the store suite: the test runner, the store under test, and shortcuts for its calls. */
 
 import assert from 'node:assert/strict';
 import type { Commit, CommitResult, Range, Store, StorePage } from '../../engine/store.js';
@@ -125,3 +125,24 @@ export const awkwardNames = [
   '！',
   '😀/',
 ];
+
+/** Functions that the store suite needs from a test runner; all common runners have these four. */
+export interface TestRunner {
+  describe(title: string, body: () => void): unknown;
+  it(title: string, body: () => Promise<void>): unknown;
+  beforeEach(body: () => Promise<void>): unknown;
+  afterEach(body: () => Promise<void>): unknown;
+}
+
+/** @throws {TypeError} where the runner has no globals */
+export function globalRunner(): TestRunner {
+  const globals: object = globalThis;
+  if (isRunner(globals)) return globals;
+  throw new TypeError(
+    'No global describe, it, beforeEach and afterEach: hand those of your test runner to storeSuite.',
+  );
+}
+
+function isRunner(value: object): value is TestRunner {
+  return ['describe', 'it', 'beforeEach', 'afterEach'].every((name) => typeof Reflect.get(value, name) === 'function');
+}

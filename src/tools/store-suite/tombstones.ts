@@ -1,7 +1,6 @@
 /** Tombstones: what is left of a deleted actor. */
 
 import assert from 'node:assert/strict';
-import type { TestRunner } from './runner.js';
 import {
   assertHas,
   commitOf,
@@ -14,6 +13,7 @@ import {
   listed,
   owed,
   type Subject,
+  type TestRunner,
 } from './subject.js';
 
 export function tombstoneSection({ describe, it, beforeEach }: TestRunner, subject: Subject): void {

@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { TopicEntry } from '../../engine/store.js';
-import type { TestRunner } from './runner.js';
-import { assertHas, awkwardTexts, type Subject } from './subject.js';
+import { assertHas, awkwardTexts, type Subject, type TestRunner } from './subject.js';
 
 const entry = (source: string, seq: number, index = 0): TopicEntry => ({
   source,

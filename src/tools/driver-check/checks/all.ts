@@ -2,21 +2,19 @@
  * All checks in their order: identity of the driver first, then volumes, then volumes on this host. Requests without a name, id
  * or path come last: a driver that does not refuse one may do anything, e.g. end, or unmount another path.
  */
-import type { Check } from '../check.js';
-import { capacityChecks } from './capacity.js';
+import type { Check } from '../context.js';
+import { capacityChecks, controllerExpandChecks } from './capacity.js';
+import { statusChecks } from './common.js';
 import { contentChecks } from './content.js';
-import { controllerExpandChecks } from './controller-expand.js';
 import { controllerPublishChecks } from './controller-publish.js';
 import { createVolumeChecks } from './create-volume.js';
 import { groupSnapshotChecks } from './group-snapshots.js';
-import { capabilityChecks, identityChecks } from './identity.js';
+import { capabilityChecks, identityChecks, nodeInfoChecks } from './identity.js';
 import { listingChecks } from './listing.js';
-import { nodeInfoChecks } from './node-info.js';
 import { nodePublishChecks } from './node-publish.js';
 import { nodeStageChecks } from './node-stage.js';
 import { snapshotChecks } from './snapshots.js';
 import { statsExpandChecks } from './stats-expand.js';
-import { statusChecks } from './status.js';
 import { volumeChecks } from './volumes.js';
 
 const byService: readonly Check[] = [

@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import type { Given } from '../../../csi/codec.js';
 import type { VolumeContentSource } from '../../../csi/generated/plain.js';
-import type { Check } from '../check.js';
-import type { AccessType, CheckContext } from '../context.js';
+import type { AccessType, Check, CheckContext } from '../context.js';
 import { read, writeDevice, writeFile } from '../host.js';
 import { NodeUse } from '../node-use.js';
 import { type Need, Verdict } from '../verdict.js';

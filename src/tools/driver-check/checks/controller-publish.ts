@@ -1,10 +1,9 @@
 /** ControllerPublishVolume and ControllerUnpublishVolume. */
 import type { Given } from '../../../csi/codec.js';
 import type { ControllerPublishVolumeRequest } from '../../../csi/generated/plain.js';
-import type { Check } from '../check.js';
-import type { CheckContext } from '../context.js';
+import type { Check, CheckContext } from '../context.js';
 import { type Need, Verdict } from '../verdict.js';
-import { refusal } from './refusal.js';
+import { refusal } from './common.js';
 
 const rpc = 'ControllerPublishVolume';
 const needs: readonly Need[] = ['controller/PUBLISH_UNPUBLISH_VOLUME'];

@@ -1,11 +1,9 @@
 /** CreateVolume: accepted and refused requests, and repeated ones. Content of volumes: content.ts */
 import type { Given } from '../../../csi/codec.js';
 import type { Volume, VolumeContentSource } from '../../../csi/generated/plain.js';
-import type { Check } from '../check.js';
-import type { CheckContext } from '../context.js';
+import type { Check, CheckContext } from '../context.js';
 import { type Need, Verdict } from '../verdict.js';
-import { warnUnlessBorne } from './at-once.js';
-import { expectNoSuchSize, hugeBytes, maxTextBytes, oddName, overLimit, refusal } from './refusal.js';
+import { expectNoSuchSize, hugeBytes, maxTextBytes, oddName, overLimit, refusal, warnUnlessBorne } from './common.js';
 
 const rpc = 'CreateVolume';
 const needs: readonly Need[] = ['controller/CREATE_DELETE_VOLUME'];

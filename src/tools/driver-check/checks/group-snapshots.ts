@@ -1,10 +1,9 @@
 /** Snapshots of several volumes at the same time. */
 import type { Given } from '../../../csi/codec.js';
 import type { CreateVolumeGroupSnapshotRequest, VolumeGroupSnapshot } from '../../../csi/generated/plain.js';
-import type { Check } from '../check.js';
-import type { CheckContext } from '../context.js';
+import type { Check, CheckContext } from '../context.js';
 import { type Need, Verdict } from '../verdict.js';
-import { refusal } from './refusal.js';
+import { refusal } from './common.js';
 
 const needs: readonly Need[] = ['group/CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT'];
 

@@ -1,9 +1,8 @@
-/** Identity of the driver, its health, and its capabilities. */
+/** Identity of the driver and of its node, its health, and its capabilities. */
 import type { RpcName } from '../../../csi/answers.js';
 import { controllerGates, type Gates, nodeGates } from '../../../csi/gates.js';
-import type { Check } from '../check.js';
-import type { CheckContext } from '../context.js';
-import { callLine } from '../report.js';
+import { callLine } from '../ask.js';
+import type { Check, CheckContext } from '../context.js';
 import type { Need } from '../verdict.js';
 
 const domainStyle = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/i;
@@ -154,4 +153,70 @@ export const capabilityChecks: readonly Check[] = [
   named('NodeGetCapabilities', async (bench) => typesOf((await bench.ok('NodeGetCapabilities', {})).capabilities)),
   unadvertised('NodeGetCapabilities', nodeGates, (type) => `node/${type}`),
   stable('NodeGetInfo'),
+];
+
+const longestNodeId = 256;
+const longestPart = 63;
+const keyName = /^[a-z0-9]([-a-z0-9_.]*[a-z0-9])?$/i;
+const keyPrefix = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/i;
+
+function keyFaultOf(key: string): string | undefined {
+  const [prefix, name, ...more] = key.includes('/') ? key.split('/') : ['x', key];
+  if (more.length > 0) return `${key} has more than one slash`;
+  if (!prefix || !keyPrefix.test(prefix)) return `the prefix of ${key} is no domain name`;
+  if (!name || !keyName.test(name) || name.length > longestPart)
+    return `the name in ${key} is not 1 to ${longestPart} letters, digits, dashes, dots, underscores`;
+  return undefined;
+}
+
+/** NodeGetInfo: id of the node, its limit and its topology. */
+export const nodeInfoChecks: readonly Check[] = [
+  {
+    id: 'NodeGetInfo/node-id',
+    rpc: 'NodeGetInfo',
+    rule: 'The node_id has 1 to 256 bytes.',
+    needs: [],
+    run: async (bench) => {
+      const bytes = Buffer.byteLength((await bench.ok('NodeGetInfo', {})).nodeId);
+      bench.expect(bytes >= 1 && bytes <= longestNodeId, `1 to ${longestNodeId} bytes`, `there are ${bytes}`);
+    },
+  },
+  {
+    id: 'NodeGetInfo/max-volumes',
+    rpc: 'NodeGetInfo',
+    rule: 'max_volumes_per_node is not below 0.',
+    needs: [],
+    run: async (bench) => {
+      const { maxVolumesPerNode } = await bench.ok('NodeGetInfo', {});
+      bench.expect(maxVolumesPerNode >= 0n, '0 or more', `it is ${maxVolumesPerNode}`);
+    },
+  },
+  {
+    id: 'NodeGetInfo/topology',
+    rpc: 'NodeGetInfo',
+    rule: 'A node has an accessible_topology only where the plugin offers VOLUME_ACCESSIBILITY_CONSTRAINTS.',
+    needs: [],
+    run: async (bench) => {
+      const { accessibleTopology } = await bench.ok('NodeGetInfo', {});
+      const isOffered = bench.offers.has('plugin/VOLUME_ACCESSIBILITY_CONSTRAINTS');
+      const isThere = accessibleTopology !== undefined;
+      bench.expect(isOffered || !isThere, 'none', 'there is one, and the plugin does not offer it');
+      if (isOffered && !isThere)
+        bench.warn('there is none: callers will assume that any volume can be used on this node');
+    },
+  },
+  {
+    id: 'NodeGetInfo/topology-keys',
+    rpc: 'NodeGetInfo',
+    rule: 'Topology keys have a name of at most 63 characters after at most one prefix, a domain name; none twice in another case.',
+    needs: ['plugin/VOLUME_ACCESSIBILITY_CONSTRAINTS'],
+    run: async (bench) => {
+      const { accessibleTopology } = await bench.ok('NodeGetInfo', {});
+      const keys = Object.keys(accessibleTopology?.segments ?? {});
+      const fault = keys.map(keyFaultOf).find((found) => found !== undefined);
+      bench.expect(fault === undefined, 'keys in their form', `${fault}`);
+      const different = new Set(keys.map((key) => key.toLowerCase())).size;
+      bench.expect(different === keys.length, 'keys that differ in more than case', `they are ${keys.join(', ')}`);
+    },
+  },
 ];

@@ -1,9 +1,8 @@
 /** ListVolumes and ListSnapshots. A driver may hold objects of others, so only objects of this run are counted. */
 
-import type { Check } from '../check.js';
-import type { CheckContext } from '../context.js';
+import type { Check, CheckContext } from '../context.js';
 import { type Need, Verdict } from '../verdict.js';
-import { refusal } from './refusal.js';
+import { refusal } from './common.js';
 
 type Listing = 'ListVolumes' | 'ListSnapshots';
 

@@ -3,13 +3,11 @@
 import { join } from 'node:path';
 import type { Given } from '../../../csi/codec.js';
 import type { NodePublishVolumeRequest } from '../../../csi/generated/plain.js';
-import type { Check } from '../check.js';
-import type { AccessType, CheckContext } from '../context.js';
+import type { AccessType, Check, CheckContext } from '../context.js';
 import { deviceBytes, kindOf, mountsAt, writeDevice, writeFile } from '../host.js';
 import { NodeUse, type UseOptions } from '../node-use.js';
 import { type Need, Verdict } from '../verdict.js';
-import { warnUnlessBorne } from './at-once.js';
-import { refusal } from './refusal.js';
+import { refusal, warnUnlessBorne } from './common.js';
 
 const rpc = 'NodePublishVolume';
 const undo = 'NodeUnpublishVolume';

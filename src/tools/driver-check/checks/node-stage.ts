@@ -2,12 +2,11 @@
 import { join } from 'node:path';
 import type { Given } from '../../../csi/codec.js';
 import type { NodeStageVolumeRequest } from '../../../csi/generated/plain.js';
-import type { Check } from '../check.js';
-import type { CheckContext } from '../context.js';
+import type { Check, CheckContext } from '../context.js';
 import { mountsAt } from '../host.js';
 import { NodeUse } from '../node-use.js';
 import { type Need, Verdict } from '../verdict.js';
-import { refusal } from './refusal.js';
+import { refusal } from './common.js';
 
 const rpc = 'NodeStageVolume';
 const undo = 'NodeUnstageVolume';

@@ -1,11 +1,9 @@
 /** Snapshots of one volume: created, read, deleted. Their content: content.ts. Lists of them: listing.ts */
 
 import type { Snapshot } from '../../../csi/generated/plain.js';
-import type { Check } from '../check.js';
-import type { CheckContext } from '../context.js';
+import type { Check, CheckContext } from '../context.js';
 import type { Need } from '../verdict.js';
-import { warnUnlessBorne } from './at-once.js';
-import { maxTextBytes, oddName, overLimit, refusal } from './refusal.js';
+import { maxTextBytes, oddName, overLimit, refusal, warnUnlessBorne } from './common.js';
 
 const rpc = 'CreateSnapshot';
 const needs: readonly Need[] = ['controller/CREATE_DELETE_SNAPSHOT'];

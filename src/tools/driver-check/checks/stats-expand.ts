@@ -1,12 +1,11 @@
 /** NodeGetVolumeStats and NodeExpandVolume, on a volume in use on this host. */
 import type { Given } from '../../../csi/codec.js';
 import type { NodeExpandVolumeRequest } from '../../../csi/generated/plain.js';
-import type { Check } from '../check.js';
-import type { AccessType, CheckContext } from '../context.js';
+import type { AccessType, Check, CheckContext } from '../context.js';
 import { deviceBytes, fileSystemBytes } from '../host.js';
 import { NodeUse } from '../node-use.js';
 import type { Need } from '../verdict.js';
-import { expectNoSuchSize, hugeBytes, refusal } from './refusal.js';
+import { expectNoSuchSize, hugeBytes, refusal } from './common.js';
 
 const stats = 'NodeGetVolumeStats';
 const expand = 'NodeExpandVolume';

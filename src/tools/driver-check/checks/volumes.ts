@@ -1,10 +1,9 @@
-/** Existing volumes: deleted, validated, read, modified. Expanded: controller-expand.ts */
+/** Existing volumes: deleted, validated, read, modified. Expanded: capacity.ts */
 import type { Given } from '../../../csi/codec.js';
 import type { VolumeCapability } from '../../../csi/generated/plain.js';
-import type { Check } from '../check.js';
-import type { CheckContext } from '../context.js';
+import type { Check, CheckContext } from '../context.js';
 import { type Need, Verdict } from '../verdict.js';
-import { refusal } from './refusal.js';
+import { refusal } from './common.js';
 
 const makesVolumes: Need = 'controller/CREATE_DELETE_VOLUME';
 

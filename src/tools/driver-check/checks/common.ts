@@ -1,12 +1,11 @@
-/** Most common check: the driver must refuse a request with a certain error code. */
+/** Common to the checks of many RPCs: refusals, texts and sizes beyond all limits, equal calls at once, the form of a status. */
 import type { Given } from '../../../csi/codec.js';
 import type { Rpcs } from '../../../csi/generated/plain.js';
 import type { GrpcCode } from '../../../csi/grpc-codes.js';
 import type { UnaryRpc } from '../../../csi/server.js';
 import type { Answer } from '../ask.js';
-import type { Check } from '../check.js';
-import type { CheckContext } from '../context.js';
-import type { Need } from '../verdict.js';
+import type { Check, CheckContext } from '../context.js';
+import { type Need, Verdict } from '../verdict.js';
 
 interface Refusal<Rpc extends UnaryRpc> {
   /** Second part of the check's id. */
@@ -20,6 +19,7 @@ interface Refusal<Rpc extends UnaryRpc> {
   request: (bench: CheckContext) => Given<Rpcs[Rpc]['request']> | Promise<Given<Rpcs[Rpc]['request']>>;
 }
 
+/** Most common check: the driver must refuse a request with a certain error code. */
 export const refusal = <Rpc extends UnaryRpc>({
   id,
   rpc,
@@ -81,3 +81,35 @@ export const overLimit = <Rpc extends UnaryRpc>({
 
 /** Name that every driver must accept, whatever it derives from it. */
 export const oddName = (name: string): string => `${name} ../Größe/„ß“ 卷 %s'"\\`;
+
+/**
+ * Judges the answers to equal calls at the same time. The specification wants them to have one effect; it recommends and does
+ * not demand that drivers accept them. Call it last, after the effect of the calls was judged.
+ * @throws {Verdict} warning: an answer other than OK and ABORTED
+ */
+export function warnUnlessBorne(bench: CheckContext, answers: readonly Answer<UnaryRpc>[]): void {
+  const other = answers.find(({ code }) => code !== 'OK' && code !== 'ABORTED');
+  if (other) bench.warn(`drivers should bear equal calls at once: OK or ABORTED; there came ${other.report.answer}`);
+}
+
+/** gRPC trailer with the details of a status. */
+const detailsTrailer = 'grpc-status-details-bin';
+
+/** Status codes that the client makes by itself if no answer comes. */
+const withoutDriver: readonly string[] = ['DEADLINE_EXCEEDED', 'UNAVAILABLE', 'CANCELLED'];
+
+const noDetails = (rpc: Extract<UnaryRpc, 'ValidateVolumeCapabilities' | 'NodePublishVolume'>): Check => ({
+  id: `${rpc}/no-details`,
+  rpc,
+  rule: 'The details of a status are empty: callers see its code and its message.',
+  needs: [],
+  run: async (bench) => {
+    const { code, trailers } = await bench.calls.trailers(rpc, {});
+    if (code === 'OK') throw new Verdict('blocked', 'an empty request was not refused', bench.calls.last);
+    if (withoutDriver.includes(code)) throw new Verdict('blocked', `no status came from the driver, but ${code}`);
+    bench.expect(!trailers.includes(detailsTrailer), 'no details', `the trailer ${detailsTrailer} came`);
+  },
+});
+
+/** Rules for every answer, checked on a refusal that any driver can give. */
+export const statusChecks: readonly Check[] = [noDetails('ValidateVolumeCapabilities'), noDetails('NodePublishVolume')];
