@@ -1,4 +1,6 @@
-/** Makes what the API tells of actors, of what the runtime knows: rows for lists, everything about one. */
+/** Answers of the API about actors, as they are and as they were: the agent and the listener for browsers share them. */
+
+import { Readable } from 'node:stream';
 import type { StateValue } from 'xstate';
 import { acceptedBy } from '../../machines/accepted-events.js';
 import { shownPathOf } from '../../machines/catalog.js';
@@ -6,15 +8,86 @@ import { addressParts } from '../../machines/kit/addresses.js';
 import type { PartView } from '../../machines/kit/parts.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { ActorDetail, ActorSummary, Overview, Trouble, Wait } from '../api/actor-routes.js';
-import { messageOf } from '../errors.js';
+import { messageOf, StagecraftError } from '../errors.js';
 import { rpcOf } from '../journal/history-words.js';
-import type { InspectedActor, Runtime, Shown } from '../runtime/runtime.js';
-import { conditionOf, healthOfPart, partSummaries, wordsOf } from './health.js';
-import { whileThere } from './json-server.js';
+import type { InspectedActor, Journal, Runtime, Shown } from '../runtime/runtime.js';
+import { conditionOf, healthOfPart, machineOf, partSummaries, wordsOf } from './health.js';
+import { historyPage, journalPage, momentAt, momentPage, type PageQuery, whatIf } from './journal-pages.js';
+import { type Answers, whileThere } from './json-server.js';
 import { quarantined, sorted, troubleElsewhere, troubleOf, troubleOfMount, troubleOfOrphans } from './trouble.js';
 
-/** Id of the machine of an actor: the first part of its address. */
-export const machineOf = (address: string): string => addressParts(address)[0] ?? '';
+interface ActorAnswersOptions {
+  /** Version of Stagecraft. */
+  version: string;
+  /** Whether events may be sent to actors by hand. */
+  allowSend: boolean;
+}
+
+/** Answers about actors, as they are and as they were. */
+export function actorAnswers(
+  runtime: Runtime,
+  { version, allowSend }: ActorAnswersOptions,
+): Omit<Answers['actors'], 'list' | 'release'> {
+  const { actors, journal } = runtime;
+  return {
+    overview: ({ gone }) => overviewOf(runtime, { version, at: Date.now(), gone }),
+    inspect: async ({ params: { address } }) => {
+      const actor = await actors.inspect(address);
+      return { ...detailOf(actor, await orphansOf(runtime, address)), maySend: allowSend };
+    },
+    send: async ({ body: { address, event, by } }) => {
+      if (!allowSend) {
+        const message = 'sending requests by hand is off on this agent: it can be allowed with inspector.allowSend';
+        throw new StagecraftError('FORBIDDEN', message);
+      }
+      return { answer: (await actors.send(address, event, { by })) ?? null };
+    },
+    history: ({ params: { address }, query, gone }) =>
+      historyPage(thereFor(journal, gone), address, pageIn(query, mostEntries)),
+    journal: ({ params: { address }, query, gone }) =>
+      journalPage(thereFor(journal, gone), address, pageIn(query, mostEntries)),
+    moments: ({ params: { address }, query: { seq, from, ...query }, gone }) => {
+      const there = thereFor(journal, gone);
+      if (seq !== undefined) return momentAt(there, address, seq);
+      const page = pageIn(query, mostMoments);
+      return momentPage(there, address, from === undefined ? page : { ...page, after: from - 1 });
+    },
+    exportJournals: async ({ query: { address }, reply, gone }) => {
+      const addresses = address === undefined ? undefined : [address].flat();
+      // Refused before the first line is sent.
+      for (const one of addresses ?? []) await journal.range(one);
+      return reply.type('application/x-ndjson').send(Readable.from(thereFor(journal, gone).export(addresses)));
+    },
+    whatIf: ({ body, gone }) => whatIf(thereFor(journal, gone), body),
+  };
+}
+
+/** Mounts of a volume on this node that no record has: they may hold up its calls. */
+async function orphansOf(runtime: Runtime, address: string): ReturnType<Runtime['mounts']['orphans']> {
+  const [machine = '', ...parts] = addressParts(address);
+  const [namespace, id] = parts.slice(-2);
+  if ((machine !== 'volume' && machine !== 'mount') || namespace === undefined || id === undefined) return [];
+  return runtime.mounts.orphans({ namespace, id });
+}
+
+/** The journal for a client: reading it ends once the client is gone. */
+const thereFor = (journal: Journal, gone: AbortSignal): Journal => ({
+  ...journal,
+  entries: (...of) => whileThere(gone, journal.entries(...of)),
+  moments: (...of) => whileThere(gone, journal.moments(...of)),
+  export: (...of) => whileThere(gone, journal.export(...of)),
+});
+
+/** Entries, lines or moments of a page, unless the request says how many. */
+const defaultLimit = 200;
+const mostEntries = 5_000;
+/** A moment holds a whole state. */
+const mostMoments = 500;
+
+const pageIn = ({ limit = defaultLimit, ...query }: Partial<PageQuery>, most: number): PageQuery => ({
+  ...query,
+  limit: Math.min(limit, most),
+});
 
 interface Row {
   seq: number;

@@ -5,6 +5,7 @@
 import type { StateValue } from 'xstate';
 import type { AllocContext } from '../../machines/alloc/types.js';
 import { catalog, saidOf, shownPathOf } from '../../machines/catalog.js';
+import { addressParts } from '../../machines/kit/addresses.js';
 import type { PartView } from '../../machines/kit/parts.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import type { NodeContext } from '../../machines/node/node.js';
@@ -22,6 +23,9 @@ interface Condition {
   /** Part of the actor that is the reason, if it is one. */
   part?: PartView;
 }
+
+/** Id of the machine of an actor: the first part of its address. */
+export const machineOf = (address: string): string => addressParts(address)[0] ?? '';
 
 /** Worst first. */
 export const ranks: Record<Health, number> = {

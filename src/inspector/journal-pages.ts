@@ -6,8 +6,7 @@ import { StagecraftError } from '../errors.js';
 import { History, type HistoryLine, olderSteps } from '../journal/history.js';
 import { OtherCourse } from '../journal/what-if.js';
 import type { Journal } from '../runtime/runtime.js';
-import { machineOf } from './actor-answers.js';
-import { conditionOf, partSummaries } from './health.js';
+import { conditionOf, machineOf, partSummaries } from './health.js';
 
 /** Part of a journal: the `limit` entries after a seq, before a seq, or the newest ones. */
 export interface PageQuery {

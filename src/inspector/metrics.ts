@@ -1,5 +1,9 @@
-/** Metrics of a runtime in the format of Prometheus. What each means: docs/metrics.md */
+/**
+ * Metrics of a runtime in the format of Prometheus, and the answers to those who watch many agents. What each means:
+ * docs/metrics.md
+ */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { StagecraftError } from '../errors.js';
 import type { Runtime } from '../runtime/runtime.js';
 
 /** Upper ends of the buckets of calls, in seconds. */
@@ -94,3 +98,25 @@ function onceInATurn<T extends object>(read: () => T): () => T {
     return known;
   };
 }
+
+interface WatchAnswers {
+  metrics(asked: { reply: { type(contentType: string): unknown } }): Promise<string>;
+  health(): { status: string };
+  ready(): { status: string };
+}
+
+/** Answers about this agent to those who watch many: its metrics, whether it lives, and whether it is ready. */
+export const watchAnswers = (runtime: Pick<Runtime, 'store'>, registry: Registry): WatchAnswers => ({
+  metrics: ({ reply }) => {
+    reply.type(registry.contentType);
+    return registry.metrics();
+  },
+  // The process answers, and no more than that.
+  health: () => ({ status: 'ok' }),
+  ready: () => {
+    const { available, since } = runtime.store;
+    if (available) return { status: 'ok' };
+    const message = `the store does not answer, or takes no writes, since ${new Date(since ?? 0).toISOString()}`;
+    throw new StagecraftError('STORE_UNAVAILABLE', message);
+  },
+});

@@ -12,11 +12,11 @@ import { routes } from '../api/routes.js';
 import { errorTable, messageOf, StagecraftError } from '../errors.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { Access, checkedToken, isOpenedInBrowser, newToken, tokenPage, tokenPagePolicy } from './access.js';
-import { actorAnswers, watchAnswers } from './answers.js';
+import { actorAnswers } from './actor-answers.js';
 import { eventAnswers } from './event-streams.js';
 import { FeedSockets } from './feed-sockets.js';
 import { boundConnections, endWith, jsonServer, serve } from './json-server.js';
-import { runtimeMetrics } from './metrics.js';
+import { runtimeMetrics, watchAnswers } from './metrics.js';
 
 export interface InspectorOptions {
   /** Address of this host alone, e.g. `127.0.0.1:4780`; port 0: any free one. Default: `127.0.0.1:0`. */

@@ -7,8 +7,7 @@ import { catalogEntryOf } from '../../machines/catalog.js';
 import type { PartView } from '../../machines/kit/parts.js';
 import type { FeedRecord } from '../engine/feed.js';
 import type { Shown } from '../runtime/runtime.js';
-import { machineOf } from './actor-answers.js';
-import { partsIn } from './health.js';
+import { machineOf, partsIn } from './health.js';
 
 /** Version of the messages. */
 const protocol = '0.7.2';
