@@ -45,11 +45,10 @@ export { type JournalFile, type JournalledActor, openJournal } from './journal/j
 export type { After, EntryLine, JournalHead } from './journal/journal-text.js';
 export { type CourseEnd, type Edit, OtherCourse } from './journal/what-if.js';
 export type { ClaimClient, ClaimWait, KnownVolume, PublishedVolume, SlotRequest } from './mounts/claim-client.js';
-export type { AllocEvent, MountEvent } from './mounts/mount-events.js';
 export type { OnPluginLoss } from './mounts/mount-reconciler.js';
 export type { AllocVolumeRequest, MountRequest, MountUsage } from './mounts/mount-spec.js';
 export type { MountInfo } from './mounts/mount-steps.js';
-export type { MountStatus, MountUserStatus } from './mounts/mount-view.js';
+export type { AllocEvent, MountEvent, MountStatus, MountUserStatus } from './mounts/mount-view.js';
 export type { VolumeUsage } from './mounts/node-port.js';
 export type { OrphanedMount } from './mounts/orphaned-mounts.js';
 export type { VolumeStats } from './mounts/volume-stats.js';

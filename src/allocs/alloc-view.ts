@@ -2,8 +2,7 @@
 import type { allocMachine } from '../../machines/alloc/alloc.js';
 import { mountsOf, reasonsOf as partReasonsOf } from '../../machines/alloc/parts.js';
 import type { AllocContext, AllocState, AllocVolume } from '../../machines/alloc/types.js';
-import type { AllocMount } from '../../machines/alloc/volume-steps.js';
-import { type AllocStep, stepOf } from '../../machines/alloc/volume-steps.js';
+import { type AllocMount, type AllocStep, stepOf } from '../../machines/alloc/volume-steps.js';
 import type { Failure } from '../../machines/kit/host.js';
 import { isIn, type PartView } from '../../machines/kit/parts.js';
 import { stateName } from '../../machines/kit/state-path.js';

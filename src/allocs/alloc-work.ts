@@ -3,19 +3,30 @@
  * repeated, so a run that is started again repeats all. Errors that may pass are retried.
  */
 
-import type { AllocWork } from '../../machines/alloc/alloc.js';
-import type { AllocOutcome, AllocVolume } from '../../machines/alloc/types.js';
-import { singleMountAt } from '../../machines/kit/addresses.js';
+import { type AllocWork, allocMachine } from '../../machines/alloc/alloc.js';
+import { allocParts } from '../../machines/alloc/parts.js';
+import type { AllocInput, AllocOutcome, AllocVolume } from '../../machines/alloc/types.js';
+import { addressParts, nodeOf, singleMountAt } from '../../machines/kit/addresses.js';
 import { onAbort } from '../abort.js';
 import { callFailureOf } from '../calls/call-failure.js';
 import type { Clock } from '../engine/clock.js';
-import type { EffectCall } from '../engine/effects/effects.js';
+import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
 import { isRetryable } from '../errors.js';
 import { type ClaimClient, holdsClaim, lookUp, type PublishedVolume } from '../mounts/claim-client.js';
 import type { KnownMount } from '../mounts/mount-spec.js';
 import type { MountSteps } from '../mounts/mount-steps.js';
-import { firstPauseMs, type RetryPolicy, retrying } from '../mounts/retry.js';
-import { claimLost, isClaimLost, isClosing, isConflict, isFinal, isKeptNoMore, named } from './alloc-faults.js';
+import {
+  claimLost,
+  firstPauseMs,
+  isClaimLost,
+  isClosing,
+  isConflict,
+  isFinal,
+  isKeptNoMore,
+  named,
+  type RetryPolicy,
+  retrying,
+} from './alloc-faults.js';
 import { StepReport, type VolumeReport } from './step-report.js';
 
 /** Steps of a mount that an alloc asks for. */
@@ -322,3 +333,26 @@ export class AllocWorker {
 }
 
 const failed = ({ name, error }: Fault): AllocOutcome => ({ status: 'failed', failure: callFailureOf(error), name });
+
+export const allocsTopic = (node: string): string => `allocs/${encodeURIComponent(node)}`;
+
+/** Lasts as long as its state: time limits are the machine's. */
+const lasting = (run: (call: EffectCall<AllocWork>) => Promise<unknown>): Effect => ({
+  deadlineMs: Number.POSITIVE_INFINITY,
+  run: (call: EffectCall<AllocWork>) => run(call),
+});
+
+export const allocKind = (worker: AllocWorker): ActorKind => ({
+  machine: allocMachine,
+  parts: allocParts,
+  begin: (address): AllocInput => {
+    const single = singleMountAt(address);
+    return { node: nodeOf(address), allocId: addressParts(address)[2] ?? '', ...(single && { single }) };
+  },
+  topic: (address) => allocsTopic(nodeOf(address)),
+  effects: {
+    prepareAlloc: lasting((call) => worker.prepare(call)),
+    recoverAlloc: lasting((call) => worker.recover(call)),
+    releaseAlloc: lasting((call) => worker.release(call)),
+  },
+});

@@ -22,9 +22,8 @@ import { type FollowOptions, followAs } from '../engine/topics/topic-reader.js';
 import { messageOf, StagecraftError, unlessQuarantined } from '../errors.js';
 import type { ClaimClient } from '../mounts/claim-client.js';
 import type { FormerMounts } from '../mounts/former-mounts.js';
-import { type AllocEvent, allocEventOf } from '../mounts/mount-events.js';
 import { type AllocVolumeRequest, allocIdOf, askedVolumes, knownVolumes } from '../mounts/mount-spec.js';
-import type { MountStatus } from '../mounts/mount-view.js';
+import { type AllocEvent, allocEventOf, type MountStatus } from '../mounts/mount-view.js';
 import { ActorWaits } from '../requests/actor-waits.js';
 import {
   type AwaitOptions,
@@ -35,7 +34,6 @@ import {
   type WaitOptions,
   waitSchema,
 } from '../requests/await-options.js';
-import { allocsTopic } from './alloc-kind.js';
 import {
   type AllocStatus,
   type AllocView,
@@ -46,6 +44,7 @@ import {
   waitsOf,
 } from './alloc-view.js';
 import { allWaitsOf, reasonsOf } from './alloc-waits.js';
+import { allocsTopic } from './alloc-work.js';
 import { DefaultModes } from './default-modes.js';
 import type { SingleMounts } from './single-mounts.js';
 

@@ -11,7 +11,7 @@ import { troubleMs } from '../engine/storage/store-patience.js';
 import { type ErrorCode, isRetryable, StagecraftError } from '../errors.js';
 import type { ClaimClient, KnownVolume } from '../mounts/claim-client.js';
 import { type AskedVolume, hasModes, withModes } from '../mounts/mount-spec.js';
-import { retrying } from '../mounts/retry.js';
+import { retrying } from './alloc-faults.js';
 
 interface OpenModesOptions {
   node: string;

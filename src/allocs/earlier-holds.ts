@@ -20,7 +20,7 @@ import { isRetryable } from '../errors.js';
 import { type ClaimClient, type KnownVolume, unlessGone } from '../mounts/claim-client.js';
 import { type CommittedMount, heldOf, type MountClient } from '../mounts/mount-client.js';
 import type { Following, MountSteps } from '../mounts/mount-steps.js';
-import { retrying } from '../mounts/retry.js';
+import { retrying } from './alloc-faults.js';
 import type { SingleMounts } from './single-mounts.js';
 
 export interface EarlierHoldsOptions {

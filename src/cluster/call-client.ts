@@ -7,7 +7,7 @@ import type { FarBounds } from '../calls/call-bounds.js';
 import type { Clock } from '../engine/clock.js';
 import type { Wire } from '../engine/store.js';
 import { StagecraftError } from '../errors.js';
-import { startMs } from './call-limits.js';
+import { startMs } from './call-server.js';
 import type { MessageOutcome } from './message-counts.js';
 import { type AgentMessage, type Called, encodeMessage, longestBytes, remoteError } from './messages.js';
 

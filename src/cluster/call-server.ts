@@ -7,10 +7,9 @@ import { otherDriver } from '../calls/other-driver.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import { lockKey, type VolumeLocks } from '../calls/volume-locks.js';
 import type { Clock } from '../engine/clock.js';
-import type { Wire } from '../engine/store.js';
+import { putWithinMs, type Wire } from '../engine/store.js';
 import { StagecraftError } from '../errors.js';
 import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
-import { mostAgeMs, startMs } from './call-limits.js';
 import type { MessageOutcome } from './message-counts.js';
 import { type AgentCall, answerText, type Called, errorData } from './messages.js';
 
@@ -202,3 +201,12 @@ const gone = new StagecraftError('ABORTED', 'the agent that asked for the call d
 const closed = new StagecraftError('RUNTIME_CLOSED', 'the agent that made the call has ended', { outcome: 'unknown' });
 const timedOut = ({ timeoutMs, method }: AgentCall): StagecraftError =>
   new StagecraftError('TIMEOUT', `${method}: no answer of the plugin within ${timeoutMs} ms`);
+
+/**
+ * Longest time from the declaration of a call (`EffectCall.sent`) to its beginning at the plugin, else it is not begun: so what
+ * undoes it knows how long to wait. No clocks are compared: the sender tells the time before the message was posted, a post is
+ * done within its limit or never, and the reader bounds the time since (docs/decisions/0023-any-agent-takes-requests.md).
+ */
+export const startMs = 8_000;
+/** Longest time before the post and after the arrival, together. */
+const mostAgeMs = startMs - putWithinMs;

@@ -11,12 +11,10 @@ import { messageOf, StagecraftError } from '../errors.js';
 import { CallClient, type Callee } from './call-client.js';
 import { CallServer, type CallServerOptions } from './call-server.js';
 import type { MessageCounts, MessageOutcome } from './message-counts.js';
-import { decodeMessage, encodeMessage, type Notice } from './messages.js';
-import { Presence, type PresenceOptions } from './presence.js';
-import { Repeats } from './repeats.js';
+import { decodeMessage, encodeMessage, type Notice, Repeats } from './messages.js';
 import { isRemovedBefore, type OwnerRoute, ownWork, RequestClient, type RequestOptions } from './request-client.js';
 import { type Method, RequestServer } from './request-server.js';
-import { type Member, Roster } from './roster.js';
+import { type Member, Presence, type PresenceOptions, Roster } from './roster.js';
 
 interface ClusterOptions {
   wire: Wire;

@@ -8,7 +8,7 @@ import { volumeName } from '../../machines/volume/requests.js';
 import type { Logger } from '../engine/logger.js';
 import type { MountEntry, MountTable } from '../host/mount-table.js';
 import { isSourceWithin } from '../host/mount-table.js';
-import type { BlockDevice } from './device-access.js';
+import type { BlockDevice } from './host-tool.js';
 import type { MountDirectories } from './mount-directories.js';
 import {
   noDevice,

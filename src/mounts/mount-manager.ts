@@ -19,24 +19,23 @@ import {
   type AwaitOptions,
   awaitSchema,
   checkedOptions,
+  checkedRetry,
+  type RetryOptions,
   type WaitOptions,
   waitSchema,
 } from '../requests/await-options.js';
 import { checked, type VolumeKeyInput, volumeKeyOf } from '../requests/fields.js';
-import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { FormerMounts } from './former-mounts.js';
 import { type MountClient, userOf } from './mount-client.js';
-import { type MountEvent, mountEventOf } from './mount-events.js';
 import { mountNotFound } from './mount-faults.js';
 import { mountsTopic } from './mount-kind.js';
 import { seenAt, strangenessAt, type ToBeSeen } from './mount-seen.js';
 import { allocIdOf, type KnownMount, knownMount, type MountRequest } from './mount-spec.js';
 import type { Following, MountInfo } from './mount-steps.js';
-import type { MountTables } from './mount-tables.js';
-import { elsewhere, type MountStatus, mountStatusOf } from './mount-view.js';
+import { type MountTables, shownHere } from './mount-tables.js';
+import { elsewhere, type MountEvent, type MountStatus, mountEventOf, mountStatusOf } from './mount-view.js';
 import type { OrphanedMount, OrphanedMounts } from './orphaned-mounts.js';
 import type { MountPaths } from './paths.js';
-import { shownHere } from './shown-here.js';
 import type { Stats, VolumeStats } from './volume-stats.js';
 
 interface MountManagerOptions {

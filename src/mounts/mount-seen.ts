@@ -9,7 +9,7 @@ import {
   type MountEntry,
   type MountTable,
 } from '../host/mount-table.js';
-import { isOtherDisk } from './device-access.js';
+import { isOtherDisk } from './host-tool.js';
 
 /** A path, and the mount to be seen there. */
 export interface ToBeSeen {

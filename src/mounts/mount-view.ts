@@ -1,14 +1,24 @@
 /** View of a mount for callers, made from its record. */
 import type { StateValue } from 'xstate';
+import type { AllocChanged } from '../../machines/alloc/types.js';
 import type { Capability } from '../../machines/kit/csi-types.js';
 import type { Failure } from '../../machines/kit/host.js';
 import { isIn, type PartView } from '../../machines/kit/parts.js';
 import { isDead, isStaged, isStagingInDoubt } from '../../machines/mount/staging.js';
 import { mountParts, mountStateOf, unconfirmedText } from '../../machines/mount/states.js';
 import { isWanted, mountUserStateOf } from '../../machines/mount/target.js';
-import type { MountContext, MountState, MountUserState, Target, VolumeCondition } from '../../machines/mount/types.js';
+import type {
+  MountChanged,
+  MountContext,
+  MountState,
+  MountUserState,
+  Target,
+  VolumeCondition,
+} from '../../machines/mount/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { asData } from '../engine/machine/data.js';
+import type { FollowedRow } from '../engine/topics/event-ids.js';
+import { eventOf } from '../engine/topics/topics.js';
 import type { MountTable } from '../host/mount-table.js';
 import { strangenessAt } from './mount-seen.js';
 import type { MountPaths } from './paths.js';
@@ -132,4 +142,23 @@ function deadStill(users: Target[]): Failure | undefined {
   if (holders.length === 0) return undefined;
   const message = `its staging path is dead, and is not unstaged while alloc ${holders.join(', ')} has a mount of the volume that answers: release that first, or unmount the staging path, which mount list --json names`;
   return { code: 'MOUNT_STAYS', message, final: false };
+}
+
+type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kind: Kind } : never;
+
+/**
+ * Change of a mount. `id` is its place in the topic: follow from there to go on. `at`: milliseconds since the epoch.
+ */
+export type MountEvent = { id: string; at: number } & EventOf<MountChanged>;
+/** Change of an alloc. `id` and `at` as in MountEvent. */
+export type AllocEvent = { id: string; at: number } & EventOf<AllocChanged>;
+
+export function mountEventOf(row: FollowedRow): MountEvent {
+  const { type: kind, ...told } = eventOf<MountChanged & { at: number }>(row);
+  return { id: row.id, kind, ...told } as MountEvent;
+}
+
+export function allocEventOf(row: FollowedRow): AllocEvent {
+  const { type: kind, ...told } = eventOf<AllocChanged & { at: number }>(row);
+  return { id: row.id, kind, ...told } as AllocEvent;
 }

@@ -2,14 +2,24 @@
  * Asks the controller side about the volumes that this node has: about all at intervals and when a plugin is back, about one after
  * a notice. One question is asked for a volume; each concern takes from the answer what it needs.
  */
+import { allocMachine } from '../../machines/alloc/alloc.js';
+import type { AllocContext, AllocState } from '../../machines/alloc/types.js';
 import { volumeAddress } from '../../machines/kit/addresses.js';
+import type { CapacityRange } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
+import { mountMachine } from '../../machines/mount/mount.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
+import { onAbort } from '../abort.js';
+import { claimLost } from '../allocs/alloc-faults.js';
+import { type AllocView, allocStateOf } from '../allocs/alloc-view.js';
+import { callFailureOf } from '../calls/call-failure.js';
+import type { ActorSystem } from '../engine/actor-system.js';
+import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';
 import { answerWithin, NoAnswer } from '../engine/deadline.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf } from '../errors.js';
-import { type ClaimClient, type ClaimId, type KnownOnNode, lookUp } from './claim-client.js';
+import { type ClaimClient, type ClaimId, holdsClaim, type KnownOnNode, lookUp } from './claim-client.js';
 import { forEachLimited } from './for-each-limited.js';
 
 export interface Question {
@@ -164,3 +174,95 @@ interface AboutVolume {
 const isUrgent = ({ questions }: AboutVolume): boolean => questions.some((one) => one.isUrgent);
 
 const addressOf = ({ namespace, id }: VolumeKey): string => volumeAddress(namespace, id);
+
+/** States of an alloc whose claims are asked about. */
+const holding: ReadonlySet<AllocState> = new Set(['preparing', 'prepared', 'recovering']);
+
+/**
+ * Tells allocs which of their claims are lost: a node that was cut off may have been fenced, and its volumes be in use elsewhere.
+ */
+export class LostClaims implements Concern {
+  readonly #allocs: ActorsOf<typeof allocMachine>;
+
+  constructor(engine: ActorSystem) {
+    this.#allocs = new ActorsOf(engine, allocMachine);
+  }
+
+  questions(): Question[] {
+    return this.#holding().flatMap(([address, { context }]) =>
+      context.volumes.flatMap((one) => this.#questionOf(address, context, one) ?? []),
+    );
+  }
+
+  /** Waits until the records of allocs that are taking a claim of the volume have it. @returns whether there were any */
+  async settled(volume: VolumeKey, signal: AbortSignal): Promise<boolean> {
+    if (!this.#isClaiming(volume)) return false;
+    await new Promise<void>((resolve) => {
+      const stop = this.#allocs.observe(() => {
+        if (!this.#isClaiming(volume)) resolve(stop());
+      });
+      onAbort(signal, () => resolve(stop()));
+    });
+    return true;
+  }
+
+  #isClaiming(volume: VolumeKey): boolean {
+    return this.#holding().some(
+      ([
+        ,
+        {
+          context: { volumes, parts },
+        },
+      ]) => volumes.some((one) => isSameData(one.volume, volume) && parts[one.name]?.generation === undefined),
+    );
+  }
+
+  #questionOf(
+    address: string,
+    { allocId, parts }: AllocContext,
+    volume: AllocContext['volumes'][number],
+  ): Question | undefined {
+    const { name } = volume;
+    const generation = parts[name]?.generation;
+    if (generation === undefined) return undefined;
+    const claim = { allocId, generation };
+    const answered: Question['answered'] = async (known) => {
+      if (holdsClaim(known, claim)) return;
+      const failure = callFailureOf(claimLost(volume, allocId));
+      await this.#allocs.report(address, { type: 'alloc.lost', name, generation, failure });
+    };
+    return { volume: volume.volume, claims: [claim], answered };
+  }
+
+  #holding(): [address: string, alloc: AllocView][] {
+    return [...this.#allocs.views()].filter(([, { state }]) => holding.has(allocStateOf(state)));
+  }
+}
+
+/**
+ * Expands file systems of volumes that have grown while they were mounted here, or while this runtime was away. The controller
+ * side knows whether that is due; the mount reports when it is done.
+ */
+export class Expansions implements Concern {
+  readonly #mounts: ActorsOf<typeof mountMachine>;
+
+  constructor(engine: ActorSystem) {
+    this.#mounts = new ActorsOf(engine, mountMachine);
+  }
+
+  questions(): Question[] {
+    return [...this.#mounts.views()].map(([address, { context }]) => ({
+      volume: context.key,
+      answered: async (known) => this.#expand(address, known?.expansion),
+    }));
+  }
+
+  async #expand(address: string, capacity: CapacityRange | undefined): Promise<void> {
+    const mount = this.#mounts.peek(address);
+    if (!mount || !capacity) return;
+    const { expansion } = mount.context;
+    // The plugin has refused it for good: it is tried again once somebody asks.
+    if (expansion?.failure !== undefined && isSameData(expansion.capacity, capacity)) return;
+    await this.#mounts.report(address, { type: 'mount.expand', capacity });
+  }
+}

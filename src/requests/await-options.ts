@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../engine/clock.js';
 import { TimeOver, withDeadline } from '../engine/deadline.js';
 import { messageOf, StagecraftError } from '../errors.js';
+import { textSchema } from '../host/names.js';
 import { checked } from './fields.js';
 
 /** Limits of the wait for a result; default: no limit. The limits end the wait, never the request. */
@@ -105,4 +106,22 @@ function defaultsOf(schema: z.ZodType<object>): object {
   const defaults = defaultsBySchema.get(schema) ?? checked(schema, {}, 'the options');
   defaultsBySchema.set(schema, defaults);
   return { ...defaults };
+}
+
+export interface RetryOptions {
+  /**
+   * Own name (GetPluginInfo) of a driver that has taken over the volumes of another driver. Calls to it are no longer
+   * refused with OTHER_DRIVER.
+   */
+  acceptDriver?: string | undefined;
+}
+
+export const retrySchema = z.strictObject({
+  acceptDriver: textSchema.optional().describe('Own name of a driver that has taken over the volumes of another.'),
+});
+
+/** @throws {StagecraftError} INVALID_ARGUMENT */
+export function checkedRetry(options: RetryOptions): { acceptDriver?: string } {
+  const { acceptDriver } = checked(retrySchema, options, 'the options');
+  return acceptDriver === undefined ? {} : { acceptDriver };
 }

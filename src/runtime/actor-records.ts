@@ -1,4 +1,6 @@
 /** `runtime.journal` and `runtime.actors`: records and journals of all actors, whichever engine has them. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { AnyEventObject } from 'xstate';
 import { z } from 'zod';
 import { acceptedBy, type RequestByHand } from '../../machines/accepted-events.js';
@@ -15,17 +17,21 @@ import type { JournalEntry, UnreadableEntry } from '../engine/actor/actor-record
 import type { QuarantinedActor } from '../engine/actor/actors.js';
 import type { ActorInspection, ActorPage, ActorSystem, ActorView } from '../engine/actor-system.js';
 import { askedBy } from '../engine/asked-by.js';
-import type { Clock } from '../engine/clock.js';
+import { type Clock, systemClock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
-import type { Journals } from '../engine/journals.js';
+import { Journals } from '../engine/journals.js';
 import type { ElectedEngine } from '../engine/lease/elected-engine.js';
 import { asData } from '../engine/machine/data.js';
 import type { Moment, Replayed } from '../engine/machine/replay.js';
+import type { Store } from '../engine/store.js';
 import { StagecraftError } from '../errors.js';
+import { openDataDir } from '../host/data-dir.js';
 import { type Shown, shown } from '../host/shown.js';
 import { packageVersion } from '../host/version.js';
 import { journalLines } from '../journal/export-journal.js';
+import { machineAt } from '../journal/journal-file.js';
 import { checked } from '../requests/fields.js';
+import { lmdbStore } from '../stores/lmdb/lmdb.js';
 import type { FormerHolder, FormerHolders } from '../volumes/node-records.js';
 
 /**
@@ -223,7 +229,7 @@ export function journalOf(own: Engine, elected: ElectedEngine, clock: JournalOpt
 }
 
 /** @param journalsOf where the journal of an actor is */
-export function journalIn(
+function journalIn(
   journalsOf: (address: string) => Journals,
   { clock, all, isPresent }: JournalOptions & { isPresent(address: string): boolean },
 ): Journal {
@@ -298,4 +304,41 @@ async function elsewhereOf(
   // A record that can't be read now says nothing: the actor itself is what was asked for.
   const why = machine === 'mount' && (await former.on(nodeId, { namespace, id }).catch(() => undefined));
   return why ? [{ nodeId, why }] : [];
+}
+
+export interface StoredJournal extends Journal {
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a data directory to read its journals only: no actor is brought up, and nothing is written into its store.
+ * @throws {StagecraftError} INVALID_ARGUMENT if there is no embedded store; DATA_DIR_LOCKED while a runtime has it;
+ *   DATA_DIR_UNUSABLE
+ */
+export async function openStoredJournal(path: string): Promise<StoredJournal> {
+  if (!existsSync(join(path, 'state', 'data.mdb')))
+    throw new StagecraftError('INVALID_ARGUMENT', `${path} has no embedded store: name the data directory of an agent`);
+  const dataDir = openDataDir(path, 'unchanged');
+  const journal = await openJournalIn(lmdbStore(join(dataDir.path, 'state'))).catch((error: unknown) => {
+    dataDir.unlock();
+    throw error;
+  });
+  return {
+    ...journal,
+    close: async () => {
+      await journal.close();
+      dataDir.unlock();
+    },
+  };
+}
+
+/** Opens a store to read its journals only: no lease is taken, and no actor is brought up. */
+export async function openJournalIn(store: Store): Promise<StoredJournal> {
+  await store.open();
+  // An export and a replay tell of such entries themselves.
+  const journals = new Journals({ store, machineOf: machineAt, seqOf: () => undefined, unreadable: () => {} });
+  return {
+    ...journalIn(() => journals, { clock: systemClock, isPresent: () => false, all: () => journals.addresses('') }),
+    close: () => store.close(),
+  };
 }

@@ -12,10 +12,10 @@ import { PluginAccess } from '../calls/plugin-access.js';
 import { PluginCalls } from '../calls/plugin-calls.js';
 import type { PluginPort, PluginTarget } from '../calls/plugin-port.js';
 import type { VolumeLocks } from '../calls/volume-locks.js';
-import { startMs } from '../cluster/call-limits.js';
+import { type CallMethod, startMs } from '../cluster/call-server.js';
 import type { Cluster } from '../cluster/cluster.js';
 import { forwarded } from '../cluster/forwarded.js';
-import { clusterPluginPort } from '../cluster/instances.js';
+import { anywhere, callMethods, clusterPluginPort, type FarCalls } from '../cluster/instances.js';
 import { csiController } from '../csi-plugins/controller.js';
 import { csiSnapshots } from '../csi-plugins/snapshots.js';
 import type { Engine } from '../engine/engine.js';
@@ -34,9 +34,11 @@ import type { PluginRegistry } from '../registry/plugin-registry.js';
 import { noSecrets } from '../secrets/secrets.js';
 import { snapshotKinds } from '../snapshots/snapshot-kinds.js';
 import { groupSnapshotManager, type SnapshotManager, snapshotManager } from '../snapshots/snapshot-manager.js';
+import type { SnapshotPort } from '../snapshots/snapshot-port.js';
 import type { GroupSnapshotSpec, SnapshotSpec } from '../snapshots/snapshot-variants.js';
 import type { GroupSnapshot, Snapshot } from '../snapshots/snapshot-view.js';
 import { capacityReader } from '../volumes/capacity.js';
+import type { ControllerPort } from '../volumes/controller-port.js';
 import { CopySources } from '../volumes/copy-sources.js';
 import { IdOwners, snapshotIds, volumeIds } from '../volumes/id-owners.js';
 import { FormerHolders, UnstagedWitness, type UnstagedWitnessOptions } from '../volumes/node-records.js';
@@ -47,7 +49,6 @@ import { volumeKind } from '../volumes/volume-kind.js';
 import { VolumeManager } from '../volumes/volume-manager.js';
 import type { Election, EnginePorts } from './election.js';
 import { actorsTopic } from './event-topics.js';
-import { callsAnywhere, callsOf } from './far-calls.js';
 import type { RuntimeOptions } from './options.js';
 import { nodePluginsPort } from './plugin-port.js';
 
@@ -256,3 +257,43 @@ export class ControllerSide {
     if (isLeading) await cluster?.handOver();
   }
 }
+
+interface ControllerCalls {
+  controller: ControllerPort;
+  snapshots: SnapshotPort;
+}
+
+const controllerNames = [
+  'createVolume',
+  'validateVolume',
+  'deleteVolume',
+  'controllerPublish',
+  'controllerUnpublish',
+  'controllerExpand',
+  'controllerModify',
+  'listVolumes',
+  'getCapacity',
+] as const;
+
+const snapshotNames = [
+  'createSnapshot',
+  'deleteSnapshot',
+  'getSnapshot',
+  'listedSnapshot',
+  'groupCapabilities',
+  'createGroup',
+  'deleteGroup',
+  'getGroup',
+] as const;
+
+/** Makes the calls on the host that has the plugin, by its agent. */
+const callsAnywhere = ({ controller, snapshots }: ControllerCalls, far: FarCalls): ControllerCalls => ({
+  controller: anywhere(controller, controllerNames, far),
+  snapshots: anywhere(snapshots, snapshotNames, far),
+});
+
+/** Lists the calls that other agents may have made here, by name. */
+const callsOf = ({ controller, snapshots }: ControllerCalls): [string, CallMethod][] => [
+  ...callMethods(controller, controllerNames),
+  ...callMethods(snapshots, snapshotNames),
+];

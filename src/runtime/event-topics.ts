@@ -13,11 +13,11 @@ import {
 } from '../../machines/kit/addresses.js';
 import type { SnapshotChanged } from '../../machines/snapshot/types.js';
 import type { VolumeChanged } from '../../machines/volume/types.js';
-import { allocsTopic } from '../allocs/alloc-kind.js';
+import { allocsTopic } from '../allocs/alloc-work.js';
 import type { FollowedRow } from '../engine/topics/event-ids.js';
 import { changeOf, eventOf } from '../engine/topics/topics.js';
-import { type AllocEvent, allocEventOf, type MountEvent, mountEventOf } from '../mounts/mount-events.js';
 import { mountsTopic } from '../mounts/mount-kind.js';
+import { type AllocEvent, allocEventOf, type MountEvent, mountEventOf } from '../mounts/mount-view.js';
 import { type NodeUpdate, nodesTopic, nodeUpdateOf } from '../nodes/node-kind.js';
 import { type PluginEvent, pluginEventOf, pluginsTopic } from '../registry/plugin-events.js';
 import { groupSnapshotsTopic, snapshotsTopic } from '../snapshots/snapshot-kinds.js';

@@ -3,11 +3,14 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import type { BackoffPolicy } from '../../machines/kit/backoff.js';
 import type { Clock } from '../engine/clock.js';
+import type { Feed, FeedRecord } from '../engine/feed.js';
 import type { Logger } from '../engine/logger.js';
 import type { Random } from '../engine/random.js';
 import type { Store } from '../engine/store.js';
+import { StagecraftError } from '../errors.js';
 import type { DataDirAccess } from '../host/data-dir-access.js';
 import { nodeIdSchema } from '../host/names.js';
+import { type Shown, shown } from '../host/shown.js';
 import type { ClaimClient } from '../mounts/claim-client.js';
 import type { OnPluginLoss } from '../mounts/mount-reconciler.js';
 import type { Dependents } from '../registry/dependents.js';
@@ -17,7 +20,6 @@ import { dispenserFaults } from '../registry/validate.js';
 import { checked } from '../requests/fields.js';
 import { ownSchema, settingsShape, shortestKeyBytes } from '../requests/settings.js';
 import type { SecretsProvider } from '../secrets/secrets.js';
-import type { FeedListener } from './inspecting.js';
 
 export interface RuntimeOptions {
   /** Name of this host, 1 to 256 bytes. */
@@ -208,4 +210,18 @@ const optionsSchema = z
 /** @throws StagecraftError INVALID_ARGUMENT with every fault and its path */
 export function checkOptions(options: RuntimeOptions): void {
   checked(optionsSchema, options, 'the options of createRuntime');
+}
+
+export type FeedListener = (record: Shown<FeedRecord>) => void;
+
+export const inspecting = (feed: Feed, listener: FeedListener): (() => void) =>
+  feed.watch((record) => listener(shown(record)));
+
+/** @throws StagecraftError INVALID_ARGUMENT */
+export function checkedListener(listener: unknown): FeedListener {
+  if (typeof listener === 'function') return listener as FeedListener;
+  throw new StagecraftError(
+    'INVALID_ARGUMENT',
+    `inspect needs a function that gets each record, not ${typeof listener}`,
+  );
 }

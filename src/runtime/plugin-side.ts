@@ -1,14 +1,23 @@
-/** The plugin side: plugins that are registered on this node, and tasks that run their processes, on the node's own engine. */
+/**
+ * The plugin side: plugins that are registered on this node, and tasks that run their processes, on the node's own engine. And what
+ * the agent says of itself and of them in the roster.
+ */
+import { hostname } from 'node:os';
+import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import { pluginTypes } from '../../machines/task/task-context.js';
 import type { PluginPort } from '../calls/plugin-port.js';
+import type { PresenceOptions } from '../cluster/roster.js';
+import { type RosterPlugin, rosterPluginOf } from '../cluster/roster-entry.js';
 import { csiDispensers } from '../csi-plugins/dispenser.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorKind } from '../engine/effects/effects.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
+import { storeLevel } from '../engine/store-level.js';
 import { Waiters } from '../engine/waiters.js';
 import type { StagecraftError } from '../errors.js';
 import type { DataDir } from '../host/data-dir.js';
+import { packageVersion } from '../host/version.js';
 import type { MountClient } from '../mounts/mount-client.js';
 import type { NodeProcesses } from '../mounts/mount-kind.js';
 import { Clients } from '../registry/clients.js';
@@ -122,4 +131,44 @@ export class PluginSide {
   #taskOf(type: string, plugin: string): TaskStatus | undefined {
     return this.tasks.list().find(({ spec }) => spec.plugin === plugin && pluginTypes[spec.type].includes(type));
   }
+}
+
+interface PresenceOfOptions {
+  nodeId: string;
+  engine: Pick<Engine, 'observe'>;
+  plugins: Pick<PluginRegistry, 'registered'>;
+  port: Pick<PluginPort, 'observation'>;
+  /** Node sides of the plugins. */
+  nodeSide: Pick<PluginPort, 'observation'>;
+  clock: Clock;
+}
+
+export type Presence = Pick<PresenceOptions, 'entry' | 'watch'>;
+
+export function presenceOf(options: PresenceOfOptions): Presence {
+  const { nodeId, engine, plugins, port, nodeSide, clock } = options;
+  const host = hostname();
+  const version = packageVersion();
+  const startedAtMs = clock.now();
+  const prefixes = ['plugins', 'plugin'].map((machine) => nodeOwnedPrefix(machine, nodeId));
+  return {
+    entry: () => {
+      const types = new Map<string, string[]>();
+      for (const type of ['csi-controller', 'csi-node'])
+        for (const { name } of plugins.registered(type)) types.set(name, [...(types.get(name) ?? []), type]);
+      const entries = [...types].map(([name, of]): [string, RosterPlugin] => [
+        name,
+        rosterPluginOf(
+          port.observation(name),
+          of,
+          of.includes('csi-node') ? nodeSide.observation(name).trouble : undefined,
+        ),
+      ]);
+      return { host, version, level: storeLevel, startedAtMs, plugins: Object.fromEntries(entries) };
+    },
+    watch: (changed) =>
+      engine.observe(({ address }) => {
+        if (prefixes.some((prefix) => address.startsWith(prefix))) changed();
+      }),
+  };
 }

@@ -9,8 +9,8 @@ import type { VolumeManager } from '../volumes/volume-manager.js';
 import type { ActorControl, Journal } from './actor-records.js';
 import type { ClusterOverview } from './cluster-overview.js';
 import type { ControllerSide } from './controller-side.js';
-import type { FeedListener } from './inspecting.js';
 import type { Leadership } from './leadership.js';
+import type { FeedListener } from './options.js';
 import type { Events } from './runtime-events.js';
 import type { RuntimeStats } from './runtime-stats.js';
 

@@ -23,9 +23,8 @@ import { StagecraftError } from '../errors.js';
 import { type DataDir, openDataDir } from '../host/data-dir.js';
 import { packageVersion } from '../host/version.js';
 import { MountClient } from '../mounts/mount-client.js';
-import { MountTables } from '../mounts/mount-tables.js';
+import { MountTables, shownHere } from '../mounts/mount-tables.js';
 import { mountPaths } from '../mounts/paths.js';
-import { shownHere } from '../mounts/shown-here.js';
 import { lmdbStore } from '../stores/lmdb/lmdb.js';
 import { onNodeNotice } from '../volumes/node-notices.js';
 import { actorControl, actorEngines, journalOf } from './actor-records.js';
@@ -34,28 +33,25 @@ import { clusterOverview } from './cluster-overview.js';
 import { ControllerSide } from './controller-side.js';
 import { Election } from './election.js';
 import { actorsTopic } from './event-topics.js';
-import { checkedListener, inspecting } from './inspecting.js';
 import { routeIn } from './leadership.js';
-import { LeftStore } from './left-store.js';
 import { localClaims } from './local-claims.js';
 import { NodeSide } from './node-side.js';
-import { checkOptions, type RuntimeOptions } from './options.js';
-import { PluginNames } from './plugin-names.js';
-import { PluginSide } from './plugin-side.js';
-import { presenceOf } from './presence-of.js';
+import { checkedListener, checkOptions, inspecting, type RuntimeOptions } from './options.js';
+import { PluginSide, presenceOf } from './plugin-side.js';
 import { requestsByHand } from './requests-by-hand.js';
 import type { Runtime, StoreStatus } from './runtime-api.js';
-import { RuntimeEvents } from './runtime-events.js';
-import { RuntimeLife } from './runtime-life.js';
+import { PluginNames, RuntimeEvents } from './runtime-events.js';
+import { LeftStore, RuntimeLife } from './runtime-life.js';
 import { RuntimeCounters } from './runtime-stats.js';
 
 export { type Shown, shown } from '../host/shown.js';
 export type { InspectedActor, Journal } from './actor-records.js';
+export { openJournalIn, openStoredJournal, type StoredJournal } from './actor-records.js';
 export type { AgentPlugin } from './cluster-overview.js';
 export type { EventTopic, RuntimeEvent } from './event-topics.js';
 export { eventTopics } from './event-topics.js';
-export type { FeedListener } from './inspecting.js';
 export type { LeadershipEvent } from './leadership.js';
+export type { FeedListener } from './options.js';
 export type {
   Allocations,
   GroupSnapshots,
@@ -69,7 +65,6 @@ export type {
   Volumes,
 } from './runtime-api.js';
 export { type EventFilter, type Events, isAskedFor } from './runtime-events.js';
-export { openJournalIn, openStoredJournal, type StoredJournal } from './stored-journal.js';
 
 /** Undefined if the address belongs to no node. */
 function nodeIn(address: string): string | undefined {

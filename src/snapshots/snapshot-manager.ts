@@ -23,13 +23,14 @@ import { isMeant, type Page } from '../requests/actor-pages.js';
 import {
   awaitShape,
   checkedOptions,
+  checkedRetry,
   type DeleteOptions,
   inTime,
+  type RetryOptions,
   type WaitOptions,
   waitSchema,
 } from '../requests/await-options.js';
 import type { VolumeKeyInput } from '../requests/fields.js';
-import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import type { CopySources } from '../volumes/copy-sources.js';
 import { joinedSecrets, volumeSources } from './snapshot-sources.js';

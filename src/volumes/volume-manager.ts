@@ -19,9 +19,14 @@ import { changeOf } from '../engine/topics/topics.js';
 import { refuseNoObject, type StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
 import { isMeant, type Page } from '../requests/actor-pages.js';
-import type { AwaitOptions, DeleteOptions, WaitReporting } from '../requests/await-options.js';
+import {
+  type AwaitOptions,
+  checkedRetry,
+  type DeleteOptions,
+  type RetryOptions,
+  type WaitReporting,
+} from '../requests/await-options.js';
 import { checked, type VolumeKeyInput, volumeKeyOf } from '../requests/fields.js';
-import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
 import type { FormerHolders } from './node-records.js';
 import type { OrphanedVolume, OrphanedVolumes } from './orphaned-volumes.js';

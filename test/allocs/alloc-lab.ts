@@ -5,9 +5,8 @@
 import { allocMachine } from '../../machines/alloc/alloc.js';
 import type { AllocVolume } from '../../machines/alloc/types.js';
 import type { Hold } from '../../machines/volume/wishes.js';
-import { allocKind } from '../../src/allocs/alloc-kind.js';
 import type { AllocView } from '../../src/allocs/alloc-view.js';
-import { type AllocMounting, AllocWorker } from '../../src/allocs/alloc-work.js';
+import { type AllocMounting, AllocWorker, allocKind } from '../../src/allocs/alloc-work.js';
 import type { ActorRecord } from '../../src/engine/actor/actor-record.js';
 import { ActorsOf } from '../../src/engine/actors-of.js';
 import type { Store } from '../../src/engine/store.js';

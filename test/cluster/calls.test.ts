@@ -1,6 +1,6 @@
 /** Calls made by other agents, over a wire that loses, doubles, delays and reorders, while agents freeze, close and come again. */
 import { expect } from 'chai';
-import { startMs } from '../../src/cluster/call-limits.js';
+import { startMs } from '../../src/cluster/call-server.js';
 import { putWithinMs } from '../../src/engine/store.js';
 import { StagecraftError } from '../../src/errors.js';
 import { type CallAgent, CallWorld, type CallWorldOptions, type Tracked, timeoutMs } from './call-world.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Repeats } from '../../src/cluster/repeats.js';
+import { Repeats } from '../../src/cluster/messages.js';
 
 describe('numbers of messages', () => {
   const heard = (...numbers: number[]): boolean[] => {

@@ -10,8 +10,8 @@ import type { Capability } from '../../machines/kit/csi-types.js';
 import type { AllocStatus } from '../../src/allocs/alloc-view.js';
 import type { CsiHandlers } from '../../src/csi/server.js';
 import { parseMountInfo } from '../../src/host/mount-table.js';
-import type { MountEvent } from '../../src/mounts/mount-events.js';
 import type { AllocVolumeRequest } from '../../src/mounts/mount-spec.js';
+import type { MountEvent } from '../../src/mounts/mount-view.js';
 import type { RuntimeOptions } from '../../src/runtime/options.js';
 import { createRuntime, type Runtime } from '../../src/runtime/runtime.js';
 import {

@@ -9,9 +9,7 @@ import type { ActorView } from '../../src/engine/actor-system.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { type ErrorCode, StagecraftError } from '../../src/errors.js';
 import type { VolumeOnNode } from '../../src/mounts/claim-client.js';
-import { Expansions } from '../../src/mounts/expansions.js';
-import { LostClaims } from '../../src/mounts/lost-claims.js';
-import { VolumeWatch, type VolumeWatchOptions } from '../../src/mounts/volume-watch.js';
+import { Expansions, LostClaims, VolumeWatch, type VolumeWatchOptions } from '../../src/mounts/volume-watch.js';
 import { simulatedClock } from '../../src/testing/index.js';
 import { actorSystem } from '../support/actor-system.js';
 

@@ -1,8 +1,7 @@
 /** One runtime of a history of mounts: the mounts of its node, composed as src/runtime/node-side.ts does, on a host that is simulated. */
 
 import type { VolumeKey } from '../../machines/volume/wishes.js';
-import { allocKind } from '../../src/allocs/alloc-kind.js';
-import { AllocWorker } from '../../src/allocs/alloc-work.js';
+import { AllocWorker, allocKind } from '../../src/allocs/alloc-work.js';
 import { Allocations } from '../../src/allocs/allocations.js';
 import { EarlierHolds } from '../../src/allocs/earlier-holds.js';
 import { SingleMounts } from '../../src/allocs/single-mounts.js';
@@ -18,9 +17,7 @@ import { Gate } from '../../src/engine/gate.js';
 import type { Logger } from '../../src/engine/logger.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import type { Store } from '../../src/engine/store.js';
-import { Expansions } from '../../src/mounts/expansions.js';
 import type { HostTool } from '../../src/mounts/host-tool.js';
-import { LostClaims } from '../../src/mounts/lost-claims.js';
 import { MountClient } from '../../src/mounts/mount-client.js';
 import type { MountDirectories } from '../../src/mounts/mount-directories.js';
 import { mountKind, type NodeProcesses } from '../../src/mounts/mount-kind.js';
@@ -32,7 +29,7 @@ import { MountUndoing } from '../../src/mounts/mount-undoing.js';
 import { OrphanedMounts } from '../../src/mounts/orphaned-mounts.js';
 import type { MountPaths } from '../../src/mounts/paths.js';
 import { Stats } from '../../src/mounts/volume-stats.js';
-import { VolumeWatch } from '../../src/mounts/volume-watch.js';
+import { Expansions, LostClaims, VolumeWatch } from '../../src/mounts/volume-watch.js';
 import { noSecrets } from '../../src/secrets/secrets.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { noFormerMounts } from '../support/no-former-mounts.js';

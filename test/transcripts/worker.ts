@@ -1,7 +1,6 @@
 /** The node side of a runtime, composed as src/runtime/node-side.ts does, on a host that is simulated: mounts and allocs of one node. */
 import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
-import { allocKind } from '../../src/allocs/alloc-kind.js';
-import { AllocWorker } from '../../src/allocs/alloc-work.js';
+import { AllocWorker, allocKind } from '../../src/allocs/alloc-work.js';
 import { Allocations } from '../../src/allocs/allocations.js';
 import { SingleMounts } from '../../src/allocs/single-mounts.js';
 import { PluginAccess } from '../../src/calls/plugin-access.js';
@@ -17,7 +16,6 @@ import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import type { Store } from '../../src/engine/store.js';
 import type { ClaimClient } from '../../src/mounts/claim-client.js';
 import type { HostTool } from '../../src/mounts/host-tool.js';
-import { LostClaims } from '../../src/mounts/lost-claims.js';
 import { MountClient } from '../../src/mounts/mount-client.js';
 import { mountKind } from '../../src/mounts/mount-kind.js';
 import { MountManager } from '../../src/mounts/mount-manager.js';
@@ -28,7 +26,7 @@ import { MountUndoing } from '../../src/mounts/mount-undoing.js';
 import { OrphanedMounts } from '../../src/mounts/orphaned-mounts.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 import { Stats } from '../../src/mounts/volume-stats.js';
-import { VolumeWatch } from '../../src/mounts/volume-watch.js';
+import { LostClaims, VolumeWatch } from '../../src/mounts/volume-watch.js';
 import { noSecrets } from '../../src/secrets/secrets.js';
 import type { SimulatedKernel } from '../simulation/mounts-kernel.js';
 import type { MortalClock } from '../simulation/timeline.js';
