@@ -8,7 +8,7 @@ import { endServer } from './redis-subject.js';
 
 /** The same ones each time, so that a failure is due to a change; fresh ones: `npm run test:simulate`. */
 const firstSeed = 1;
-const histories = Number(process.env.HISTORIES ?? 600);
+const histories = Number(process.env.HISTORIES ?? 1_000);
 
 /** On each store: how many of all histories, and how many of the plans of one system. */
 const shares = [

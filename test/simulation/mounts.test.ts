@@ -10,7 +10,7 @@ import { mountsPlanOf } from './mounts-plan.js';
 
 /** The same ones each time, so that a failure is due to a change; fresh ones: `npm run test:simulate`. */
 const firstSeed = 1;
-const histories = Number(process.env.HISTORIES ?? 150);
+const histories = Number(process.env.HISTORIES ?? 400);
 
 /**
  * Each was broken once: a first request whose answer from the store was lost, a call to unstage that a dead runtime has left, a

@@ -13,7 +13,7 @@ import { volumesPlanOf } from './volumes-plan.js';
 
 /** The same ones each time, so that what they find is what was changed; fresh ones: `npm run test:simulate`. */
 const firstSeed = 1;
-const histories = Number(process.env.HISTORIES ?? 300);
+const histories = Number(process.env.HISTORIES ?? 600);
 
 /**
  * Each was broken once: what a request between two attempts does, two that wait for each other, a replaced runtime, a claim
