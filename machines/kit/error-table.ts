@@ -189,7 +189,7 @@ const rows = {
   CLAIM_CONFLICT: {
     http: 409,
     isRetryable: true,
-    when: "a claim or a mount can't be had: who has it, who waits before you, or how it is published, staged or mounted there already, is named; or an alloc has other volumes than are asked for: what differs is named",
+    when: 'another alloc has the claim or the mount, or waits for it before you, or the volume is published, staged or mounted there in another way; or the alloc has other volumes than are asked for. The message names the holder, or what differs',
     todo: 'release or unpublish that; claim with `wait`; ask for the mode that it is published in',
   },
   ALLOC_NOT_FOUND: {
@@ -219,7 +219,7 @@ const rows = {
   },
   CLAIM_LOST: {
     http: 409,
-    when: '(of an alloc) its claim was given up, as its node was fenced while it was away or could not be reached, or somebody released it by hand: others may use the volume by now. It is unmounted here',
+    when: '(of an alloc) its claim was lost: the node was fenced while its agent was away or could not be reached, or the claim was released by hand. Others may use the volume by now. It is unmounted here',
     todo: 'see that its workload has ended; release the alloc, then prepare it again',
   },
   NODE_NOT_FOUND: {
@@ -264,12 +264,12 @@ const rows = {
   },
   PLUGIN_LACKS: {
     http: 409,
-    when: 'the plugin does not offer what is asked for; the capability is named. Not final: it has made the volume, and lacks it only on the host of the agent that leads',
+    when: 'the plugin does not offer what is asked for; the capability is named. Not final: it has made the volume, and lacks it only on the host of the owner',
     todo: 'ask for something else, or take another plugin. Not final: run the plugin with its controller service there',
   },
   SECRETS_UNAVAILABLE: {
     http: 503,
-    when: "secrets of a call can't be had; all that are missing are named, with why",
+    when: 'secrets of a call cannot be resolved; all that are missing are named, with why',
     todo: 'provide them: the call is tried again by itself',
   },
   CSI_ERROR: {
@@ -317,7 +317,7 @@ const rows = {
   },
   STORE_UNUSABLE: {
     when: "the embedded store can't be opened, and nothing says that it is damaged: its directory can't be made, read or written, or the process that reads it first has ended",
-    todo: 'see the message; where it names memory or a disk, mend that; where it names permissions, give the directory to the user of the agent; then start it again',
+    todo: 'see the message; where it names memory or a disk, repair that; where it names permissions, give the directory to the user of the agent; then start it again',
   },
   FENCED: {
     http: 503,
@@ -328,7 +328,7 @@ const rows = {
   NOT_LEADER: {
     http: 409,
     isRetryable: true,
-    when: "(only on a store of your own that several runtimes share without a `wire`; on Redis requests are sent to the agent that leads) another runtime works on volumes and nodes; it is named. `outcome: 'unknown'`: it became so while this was on its way",
+    when: "(only on a store of your own that several runtimes share without a `wire`; on Redis requests are sent to the owner) another runtime works on volumes and nodes; it is named. `outcome: 'unknown'`: it became so while this was on its way",
     todo: 'ask that runtime; after `unknown`, look at the state there, or ask for it again: the same request twice is one',
   },
   LEASE_LAPSED: {

@@ -210,6 +210,6 @@ function tellFailed(
 }
 
 const mustWork = ({ work }: MountContext): MountWork => {
-  if (!work) throw new Error('it is at nothing');
+  if (!work) throw new Error('no call in progress');
   return work;
 };

@@ -279,7 +279,7 @@ function mustBeOver(draft: Draft, { type }: { type: string }): void {
 }
 
 const mustWork = ({ work }: VolumeContext): VolumeWork => {
-  if (!work) throw new Error('it is at nothing');
+  if (!work) throw new Error('no call in progress');
   return work;
 };
 

@@ -57,7 +57,7 @@ function publishRefusal(
   { nodeId, capability = usualCapability(context, nodeId), readOnly, csiNodeId, claim }: RequestOf<'volume.publish'>,
 ): Failure | undefined {
   if (claim && !holds(context, claim)) {
-    const why = `alloc ${claim.allocId} has its claim no more, and gets nothing published: release it, then prepare it again`;
+    const why = `alloc ${claim.allocId} no longer has a claim on this volume: release the alloc, then prepare it again`;
     return refused('CLAIM_LOST', context, why);
   }
   const wish = { capability, readOnly, csiNodeId };

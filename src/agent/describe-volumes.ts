@@ -90,7 +90,7 @@ export function describeNodeEvent(event: NodeUpdate): string | undefined {
   const node = `${timeOfDay(event.at)} node ${event.nodeId}`;
   switch (event.kind) {
     case 'down':
-      return `${node}: down, it takes no volume until it reports, as its agent does when it is started`;
+      return `${node}: down, it takes no volumes until its agent reports`;
     case 'fenced':
       return `${node}: fenced, its claims are released: ${event.reason}`;
     case 'gone':

@@ -234,7 +234,7 @@ export function volumeKind(options: VolumeKindOptions): ActorKind {
         ({ csiNodeId }) => csiNodeId,
       ),
       controllerExpand: effect<ExpandCall, ExpandAnswer>((input) => ({
-        refusal: (observation) => needs(observation, 'EXPAND_VOLUME', 'it makes no volume larger'),
+        refusal: (observation) => needs(observation, 'EXPAND_VOLUME', 'it cannot expand volumes'),
         precondition: (observation) => inUse(observation, input.nodeIds) ?? sources.resizeRefusal(asSource(input)),
         call: (client, bounds, observation) => {
           const { csiId, capacity, capability } = input;

@@ -103,7 +103,7 @@ describe('A1 the lines of the agent', () => {
   it('A1 N1 N3 down, fenced and removed nodes have a line, reports of nodes have none', () => {
     const lines: [object, string | undefined][] = [
       [{ kind: 'reported', plugins: [] }, undefined],
-      [{ kind: 'down' }, 'down, it takes no volume until it reports, as its agent does when it is started'],
+      [{ kind: 'down' }, 'down, it takes no volumes until its agent reports'],
       [{ kind: 'fenced', reason: 'no power' }, 'fenced, its claims are released: no power'],
       [{ kind: 'gone' }, 'removed'],
     ];

@@ -24,7 +24,7 @@ describe('what the volume refuses on behalf of its parts', () => {
 
   it('35.4 outcome of a call while there is no work', () => {
     const context = contextOf({ publications: { a: on('pending-publish') } });
-    expect(() => published(context, { publishContext: {} })).to.throw('it is at nothing');
+    expect(() => published(context, { publishContext: {} })).to.throw('no call in progress');
   });
 
   it('35.4 end of a publication whose call is under way', () => {
