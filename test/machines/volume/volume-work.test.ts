@@ -96,4 +96,14 @@ describe('the next piece of work of a volume', () => {
     expect(at(false)).to.equal(null);
     expect(at(true)).to.include({ nodeId: 'b' });
   });
+
+  for (const there of [
+    publication({ capability: single, at: 'in-doubt', number: 2 }),
+    publication({ capability: single, at: 'cancelling', number: 2 }),
+    publication({ capability: single, at: 'pending-publish', number: 2, mayStillArrive: true }),
+  ])
+    it(`V16 one that may be there (${there.at}) goes before an older one that was never called`, () => {
+      const waiting = publication({ capability: single, number: 1 });
+      expect(nextWork(volume({ publications: { a: there, b: waiting } }), 0)).to.include({ nodeId: 'a' });
+    });
 });
