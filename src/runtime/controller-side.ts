@@ -49,7 +49,7 @@ import { volumeKind } from '../volumes/volume-kind.js';
 import { VolumeManager } from '../volumes/volume-manager.js';
 import type { Election, EnginePorts } from './election.js';
 import { actorsTopic } from './event-topics.js';
-import type { RuntimeOptions } from './options.js';
+import { callLimitsOf, type RuntimeOptions } from './options.js';
 import { nodePluginsPort } from './plugin-port.js';
 
 interface ControllerSideOptions {
@@ -91,9 +91,9 @@ export class ControllerSide {
   constructor(options: ControllerSideOptions) {
     this.#options = options;
     const { runtime, plugins, port: local, locks, cluster, election } = options;
-    const { nodeId, calls: limits = {}, secrets = noSecrets } = runtime;
+    const { nodeId, secrets = noSecrets } = runtime;
     const { clock, random, logger, troubles } = options.ports;
-    const { timeoutMs = 120_000, maxInFlightPerPlugin: maxInFlight = 64 } = limits;
+    const { timeoutMs, maxInFlight } = callLimitsOf(runtime.calls);
     const { engine } = election;
 
     const ids = {

@@ -48,8 +48,8 @@ interface TermObserver {
 
 /** One lease for all volumes. */
 const leaseName = 'volumes/0';
-/** Time from the leader's last sign of life to the moment when another agent may lead. */
-const leaseTtlMs = 6_000;
+/** Time from the owner's last sign of life to the moment when another agent may own volumes. */
+const ownerLeaseTtlMs = 6_000;
 /** Pauses between requests for the lease: agents without healthy controllers, which may be many, ask less often. */
 const retryMs = { able: 250, unable: 1_000 };
 
@@ -118,7 +118,7 @@ export class Election {
     return new Engine({
       ...{ ...ports, topics, elsewhere: node },
       lease: {
-        ...{ ...(owner !== undefined && { owner }), name: leaseName, holder: this.#holder, ttlMs: leaseTtlMs },
+        ...{ ...(owner !== undefined && { owner }), name: leaseName, holder: this.#holder, ttlMs: ownerLeaseTtlMs },
         ...{ ...(reads && { reads }), standsBy: true, covers: isClusterOwned, wants: () => this.#canCall() },
         inUse: (by, isSilent, tooOld) => {
           this.#isLeaderSilent = isSilent;
@@ -151,14 +151,14 @@ interface Refused {
 }
 
 function notLeader(holder: string, { isSilent, isForwarded, tooOld }: Refused): StagecraftError {
-  const half = Math.ceil(leaseTtlMs / 2_000);
+  const half = Math.ceil(ownerLeaseTtlMs / 2_000);
   if (isSilent) {
     const next = `${tooOld ? `an agent that is not older than it` : 'another'} takes over once its lease lapses, within ${half} s`;
     const message = `the agent that works on volumes (${holder}) has been silent for more than ${half} s; ${next}`;
     return new StagecraftError('NOT_LEADER', isForwarded ? message : `${message}: ask again then`, { cause: tooOld });
   }
   const advice = isForwarded ? 'requests made here go there' : 'ask that agent';
-  const until = `this one takes over when that one stops, or has been silent for ${leaseTtlMs / 1_000} s`;
+  const until = `this one takes over when that one stops, or has been silent for ${ownerLeaseTtlMs / 1_000} s`;
   const then = tooOld?.message ?? until;
   return new StagecraftError('NOT_LEADER', `${holder}, works on volumes: ${advice}; ${then}`, { cause: tooOld });
 }

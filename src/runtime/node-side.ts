@@ -44,7 +44,7 @@ import { Stats } from '../mounts/volume-stats.js';
 import { Expansions, LostClaims, VolumeWatch } from '../mounts/volume-watch.js';
 import { noSecrets } from '../secrets/secrets.js';
 import type { NodeNotice } from '../volumes/node-notices.js';
-import type { RuntimeOptions } from './options.js';
+import { callLimitsOf, type RuntimeOptions } from './options.js';
 import type { PluginSide } from './plugin-side.js';
 
 interface NodeSideOptions {
@@ -63,9 +63,6 @@ interface NodeSideOptions {
   pluginSide: Pick<PluginSide, 'nodePort' | 'baseDirOf' | 'nodeProcesses'>;
 }
 
-/** Least limit of node calls: some drivers take half a minute to answer for a busy mount. */
-const leastNodeTimeoutMs = 60_000;
-const defaultTimeoutMs = 120_000;
 const defaultStatsMs = 60_000;
 /** Limit of a drain for the release of allocs. */
 const releaseLimitMs = 60_000;
@@ -100,7 +97,7 @@ export class NodeSide {
 
   constructor(options: NodeSideOptions) {
     const { runtime, dataDir, engine, client, tables, clock, logger, troubles, claims, locks, pluginSide } = options;
-    const { nodeId, calls = {}, retry, stats, secrets = noSecrets } = runtime;
+    const { nodeId, retry, stats, secrets = noSecrets } = runtime;
     this.#nodeId = nodeId;
     this.#engine = engine;
     this.#clock = clock;
@@ -115,9 +112,8 @@ export class NodeSide {
     const shared = (): Promise<void> => this.#propagation.ensureShared();
     const isDead = async (path: string): Promise<boolean> => (await tool.isAlive(path)) === 'dead';
 
-    const timeoutMs = calls.nodeTimeoutMs ?? Math.max(calls.timeoutMs ?? defaultTimeoutMs, leastNodeTimeoutMs);
+    const { nodeTimeoutMs: timeoutMs, maxInFlight } = callLimitsOf(runtime.calls);
     const node = csiNode({ timeoutMs });
-    const maxInFlight = calls.maxInFlightPerPlugin ?? 64;
     const access = new PluginAccess(pluginSide.nodePort, { clock, maxInFlight });
     const baseDirOf = (plugin: string): string | undefined => pluginSide.baseDirOf(plugin);
 

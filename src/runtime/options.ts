@@ -102,6 +102,16 @@ export interface CallOptions {
   maxInFlightPerPlugin?: number | undefined;
 }
 
+/** Least limit of node calls: some drivers take half a minute to answer for a busy mount. */
+const leastNodeTimeoutMs = 60_000;
+
+/** Limits of calls to plugins, with their defaults. */
+export const callLimitsOf = ({
+  timeoutMs = 120_000,
+  nodeTimeoutMs = Math.max(timeoutMs, leastNodeTimeoutMs),
+  maxInFlightPerPlugin: maxInFlight = 64,
+}: CallOptions = {}) => ({ timeoutMs, nodeTimeoutMs, maxInFlight });
+
 export interface Retention {
   /** Entries kept of each actor's journal, at least; default 1,000. */
   journalEntries?: number | undefined;

@@ -14,7 +14,7 @@ import type { Feed } from '../feed.js';
 import type { LeaseKeeper } from '../lease/lease-keeper.js';
 import type { Logger } from '../logger.js';
 import type { Random } from '../random.js';
-import { storeSubject, type TroubleLog } from '../storage/trouble-log.js';
+import { storeRetryMs, storeSubject, type TroubleLog } from '../storage/trouble-log.js';
 import type { Store } from '../store.js';
 import type { TimerHeap } from '../timer-heap.js';
 import type { ActorHost, CommitNotice } from './actor-ports.js';
@@ -48,8 +48,6 @@ interface EngineParts {
   /** Aborted when the engine stops. */
   stopped: AbortSignal;
 }
-
-const retryMs = 200;
 
 interface Uncertain {
   /** Moment when they have ended at the latest, on the monotonic clock. */
@@ -139,7 +137,7 @@ export function actorHost(parts: EngineParts): ActorHost {
           failed(error);
           const message = `the store can't say what it holds of an actor: ${messageOf(error)}`;
           troubles.failed(task, { subject: storeSubject, fields: { address }, message, cause: error });
-          await pause(clock, retryMs, stopped);
+          await pause(clock, storeRetryMs, stopped);
         }
       }
     },

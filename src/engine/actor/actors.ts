@@ -10,7 +10,7 @@ import type { ActorKind } from '../effects/effects.js';
 import { checkCompensates } from '../effects/in-doubt-calls.js';
 import { HostedMachine } from '../machine/hosted-machine.js';
 import { pages, unreadable } from '../storage/pages.js';
-import { storeSubject, type TroubleLog } from '../storage/trouble-log.js';
+import { storeRetryMs, storeSubject, type TroubleLog } from '../storage/trouble-log.js';
 import type { Store, StoredRecord } from '../store.js';
 import type { TimerHeap } from '../timer-heap.js';
 import { Turns } from '../turns.js';
@@ -46,7 +46,6 @@ export interface QuarantinedActor {
 /** Shared by all passivations: a new error with its stack would cost more than the passivation, and nobody reads it. */
 const hasLeft = new StagecraftError('ABORTED', 'the actor has left memory');
 const pageSize = 512;
-const loadRetryMs = 200;
 /** Limits of names that every store can keep: stores/names.ts. */
 const longestAddressBytes = 960;
 const unwritable = /[\p{Cc}\p{Cs}]/u;
@@ -325,7 +324,7 @@ export class Actors {
         const message = `the store can't load an actor now: ${messageOf(error)}`;
         troubles.failed(actor, { subject: storeSubject, fields: { address: actor.address }, message, cause: error });
         actor.unreachable(error);
-        await pause(clock, loadRetryMs, this.#stop.signal);
+        await pause(clock, storeRetryMs, this.#stop.signal);
       }
     }
     troubles.abandon(actor);

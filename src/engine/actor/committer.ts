@@ -6,7 +6,7 @@ import { messageOf } from '../../errors.js';
 import { type Clock, pause } from '../clock.js';
 import type { Logger } from '../logger.js';
 import { type StoreOutcome, storeUnavailable } from '../storage/store-patience.js';
-import { storeSubject, type TroubleLog } from '../storage/trouble-log.js';
+import { storeRetryMs, storeSubject, type TroubleLog } from '../storage/trouble-log.js';
 import type { WriteWatch } from '../storage/write-watch.js';
 import type { Commit, CommitResult, Store } from '../store.js';
 import { Turns } from '../turns.js';
@@ -167,9 +167,6 @@ export interface Author {
   hold(cause: unknown): void;
 }
 
-/** Pause before a refused commit is sent again. */
-const retryMs = 200;
-
 /** One commit of an actor: sent again until its outcome is known. */
 export class Write {
   readonly steps: Steps;
@@ -280,7 +277,7 @@ export class Write {
   /** Sends the commit again after a pause, under the epoch valid then. */
   #sendLater(): void {
     this.#isWaiting = true;
-    this.#host.after(retryMs, () => {
+    this.#host.after(storeRetryMs, () => {
       if (this.#isOver) return;
       this.#isWaiting = false;
       this.#commit = { ...this.#commit, epoch: this.#host.claim().epoch };

@@ -8,12 +8,10 @@ import { type Clock, pause } from '../clock.js';
 import type { Logger } from '../logger.js';
 import { asData } from '../machine/data.js';
 import { pages } from '../storage/pages.js';
-import { storeSubject, type TroubleLog } from '../storage/trouble-log.js';
+import { storeRetryMs, storeSubject, type TroubleLog } from '../storage/trouble-log.js';
 import type { Encoded, OutboxRow, Store } from '../store.js';
 import type { Topics } from '../topics/topics.js';
 import type { Inbox } from './inbox.js';
-
-const retryMs = 200;
 
 interface DeliveriesOptions {
   store: Store;
@@ -155,7 +153,7 @@ export class Deliveries {
         // An unsettled outbox is only delivered again after a restart, and receivers skip the repeat.
         if (this.#stop.signal.aborted) break;
         this.#delivered.push(...rows);
-        await pause(this.#clock, retryMs, this.#stop.signal);
+        await pause(this.#clock, storeRetryMs, this.#stop.signal);
       }
     }
     this.#settling = undefined;
@@ -214,7 +212,7 @@ export class Redelivery {
       } catch (error) {
         const message = `the store cannot list the outbox of an actor now: ${messageOf(error)}`;
         troubles.failed(task, { subject: storeSubject, fields: { address }, message, cause: error });
-        await pause(clock, retryMs, stopped);
+        await pause(clock, storeRetryMs, stopped);
       }
     }
     troubles.abandon(task);

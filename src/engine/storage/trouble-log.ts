@@ -11,6 +11,9 @@ import { NoAnswer } from './timed-store.js';
 /** Subject of every failure of a store that gives no answer. */
 export const storeSubject = 'the store';
 
+/** Pause before work is tried again that the store has failed. */
+export const storeRetryMs = 200;
+
 interface TroubleLogOptions {
   /** Default: the clock of this host. */
   clock?: Clock;

@@ -5,13 +5,12 @@
 import { messageOf, StagecraftError } from '../../errors.js';
 import { type Clock, pause } from '../clock.js';
 import { type Logger, silentLogger } from '../logger.js';
-import { storeSubject, TroubleLog } from '../storage/trouble-log.js';
+import { storeRetryMs, storeSubject, TroubleLog } from '../storage/trouble-log.js';
 import type { Cursor, Store, TopicEntry } from '../store.js';
 import type { FollowedRow } from './event-ids.js';
 import { TopicFeed } from './topic-feed.js';
 import { TopicReader, unreadableTopic } from './topic-reader.js';
 
-const retryMs = 200;
 const longestRetryMs = 1_000;
 const batchSize = 1_000;
 
@@ -149,7 +148,7 @@ export class Topics {
   async #writeAll(topic: Topic): Promise<void> {
     await Promise.resolve(); // one write appends all entries of one turn
     const { feed } = topic;
-    let delayMs = retryMs;
+    let delayMs = storeRetryMs;
     while (topic.waiting.length > 0) {
       const batch = topic.waiting.splice(0, batchSize);
       const entries = batch.map(({ entry }) => entry);
@@ -168,7 +167,7 @@ export class Topics {
         delayMs = Math.min(delayMs * 2, longestRetryMs);
         continue;
       }
-      delayMs = retryMs;
+      delayMs = storeRetryMs;
       this.#troubles.over(topic);
       for (const { appended } of batch) appended();
       feed.learn(newest, known);
