@@ -15,6 +15,23 @@ export interface AbortSource {
   onAbort(callback: Callback): () => void;
 }
 
+/** Passes on the end of its source, whose signal is made only for those who read it. */
+export class SignalOnDemand implements AbortSource {
+  readonly #source: AbortSource & { readonly signal: AbortSignal };
+
+  constructor(source: AbortSource & { readonly signal: AbortSignal }) {
+    this.#source = source;
+  }
+
+  get signal(): AbortSignal {
+    return this.#source.signal;
+  }
+
+  onAbort(callback: Callback): () => void {
+    return this.#source.onAbort(callback);
+  }
+}
+
 export const isAbortSource = <T extends Partial<AbortSource>>(one: T): one is T & AbortSource =>
   one.onAbort !== undefined;
 

@@ -5,7 +5,7 @@
  */
 import type { BackoffPolicy } from '../../machines/kit/backoff.js';
 import type { AdmissionCall, CallFailure, CallOutcome, Settled, Wait } from '../../machines/kit/csi-types.js';
-import { unlessAborted } from '../abort.js';
+import { SignalOnDemand, unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects/effects.js';
 import { StagecraftError } from '../errors.js';
@@ -227,24 +227,14 @@ export class PluginCalls {
   }
 }
 
-/** Makes the signal only when a client reads it. */
-class Bounds implements CallBounds {
+class Bounds extends SignalOnDemand implements CallBounds {
   readonly secrets: Record<string, string>;
   declare readonly far?: FarBounds;
-  readonly #run: EffectCall;
 
   constructor(run: EffectCall, secrets: Record<string, string>, far?: FarBounds) {
+    super(run);
     this.secrets = secrets;
     if (far) this.far = far;
-    this.#run = run;
-  }
-
-  get signal(): AbortSignal {
-    return this.#run.signal;
-  }
-
-  onAbort(callback: (reason: unknown) => void): () => void {
-    return this.#run.onAbort(callback);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Options of calls: the client from a dispenser, and the limit of an answer. */
-import { type AbortSource, isAbortSource } from '../abort.js';
+import { type AbortSource, isAbortSource, SignalOnDemand } from '../abort.js';
 import type { CallBounds } from '../calls/call-bounds.js';
 import type { CsiClient } from '../csi/client.js';
 import type { CallOptions } from '../csi/csi-calls.js';
@@ -15,21 +15,11 @@ export const boundedBy =
   (bounds: Bounds): CallOptions =>
     isAbortSource(bounds) ? new Bounded(timeoutMs, bounds) : { timeoutMs, signal: bounds.signal };
 
-/** Call options with limits. Creates the AbortSignal only when `signal` is first read. */
-class Bounded implements CallOptions {
+class Bounded extends SignalOnDemand implements CallOptions {
   readonly timeoutMs: number;
-  readonly #bounds: Pick<CallBounds, 'signal'> & AbortSource;
 
-  constructor(timeoutMs: number, bounds: Pick<CallBounds, 'signal'> & AbortSource) {
+  constructor(timeoutMs: number, bounds: Bounds & AbortSource) {
+    super(bounds);
     this.timeoutMs = timeoutMs;
-    this.#bounds = bounds;
-  }
-
-  get signal(): AbortSignal {
-    return this.#bounds.signal;
-  }
-
-  onAbort(callback: (reason: unknown) => void): () => void {
-    return this.#bounds.onAbort(callback);
   }
 }
