@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type Hour, SmallCluster } from '../nodes/small-cluster.js';
 
 /** Number of volumes in the test. A full day takes too long for a test, and shows nothing more. */
-const size = { plugins: 3, nodes: 50, volumes: Number(process.env.VOLUMES ?? 2_000) };
+const size = { plugins: 3, nodes: 50, volumes: Number(process.env.VOLUMES ?? 500) };
 
 const columns: (keyof Hour)[] = [
   'created',
