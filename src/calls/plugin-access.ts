@@ -14,7 +14,6 @@ interface Watched {
   /** By node; the empty name is this node. */
   gates: Map<string, InstanceGate>;
   listeners: Set<() => void>;
-  stop(): void;
 }
 
 const own: readonly undefined[] = Object.freeze([undefined]);
@@ -136,10 +135,6 @@ export class PluginAccess {
     return () => listeners.delete(changed);
   }
 
-  close(): void {
-    for (const { stop } of this.#watched.values()) stop();
-  }
-
   /**
    * Chooses the instance for a call: that at the volume's home, if volumes of the plugin are separate per host; else see
    * instance-choice.ts
@@ -215,11 +210,11 @@ export class PluginAccess {
     if (known) return known;
     const gates = new Map<string, InstanceGate>();
     const listeners = new Set<() => void>();
-    const stop = this.#port.watch(plugin, () => {
+    this.#port.watch(plugin, () => {
       for (const gate of gates.values()) gate.changed();
       for (const listener of [...listeners]) listener();
     });
-    const watched = { gates, listeners, stop };
+    const watched = { gates, listeners };
     this.#watched.set(plugin, watched);
     return watched;
   }

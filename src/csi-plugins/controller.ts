@@ -119,7 +119,6 @@ async function listed(client: CsiClient, request: ListRequest, options: CallOpti
     return {
       csiId: volume.volumeId,
       ...(status && { publishedNodeIds: status.publishedNodeIds }),
-      ...(volume.capacityBytes > 0n && { capacityBytes: bytesOf(volume.capacityBytes) }),
       ...(volumeCondition && { condition: conditionIn(volumeCondition) }),
     };
   });

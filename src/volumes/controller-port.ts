@@ -16,7 +16,6 @@ interface PublishRequest {
 
 export interface ListedVolume {
   csiId: string;
-  capacityBytes?: Bytes;
   publishedNodeIds?: string[];
   condition?: { abnormal: boolean; message: string };
 }

@@ -63,7 +63,6 @@ describe('the node side of a plugin, for its calls', () => {
     const waiting = access.enter({ plugin: 'disk' }, { signal, waits: () => {} });
     await house.register(disk);
     expect((await waiting).observation.capabilities).to.deep.equal(new Set(['STAGE_UNSTAGE_VOLUME']));
-    access.close();
   });
 
   it('T7 H3 plugin not registered, but a task for it exists: the reason names the task and how to start it', async () => {
@@ -72,7 +71,6 @@ describe('the node side of a plugin, for its calls', () => {
       "plugin 'disk' can't be called: its node side is not registered here: its task disk has not brought it up, see stagecraft task status disk",
     );
     expect(access.obstacle({ plugin: 'other' })).to.include('register it as csi-node');
-    access.close();
   });
 
   it('H3 plugin healthy in an earlier run, not probed yet in this run: no call before the probe', async () => {
@@ -115,6 +113,5 @@ describe('the node side of a plugin, for its calls', () => {
     await house.clock.advance(1_000);
     expect(await waiting).to.include({ code: 'PLUGIN_UNAVAILABLE' });
     expect(reasons).to.deep.equal(["plugin 'disk' can't be called: its disk is on fire"]);
-    access.close();
   });
 });
