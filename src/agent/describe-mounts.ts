@@ -1,10 +1,10 @@
 /** Describes events and states of allocs and mounts for a person, one line each. */
 import type { AllocStatus, AllocVolumeStatus } from '../allocs/alloc-view.js';
-import { reasonsOf, type Waiting } from '../allocs/alloc-waits.js';
+import { type Waiting, waitReasonsOf } from '../allocs/alloc-waits.js';
 import type { AllocEvent, MountEvent } from '../mounts/mount-view.js';
 import { timeOfDay } from './describe.js';
 
-export { reasonsOf };
+export { waitReasonsOf };
 
 /** Describes events of mounts, in order. A normal condition is news only after an abnormal one. */
 export function mountTeller(): (event: MountEvent) => string | undefined {
@@ -97,7 +97,7 @@ export function describeAlloc(alloc: Pick<AllocStatus, 'allocId' | 'state'> & Tr
 
 /** Lists why an alloc failed, what it waits for, and what is wrong with its volumes; undefined if all is well. */
 export function allocTrouble({ error, ...alloc }: Troubled): string | undefined {
-  return [...(error ? [error.message] : []), ...reasonsOf(alloc), ...wrongsOf(alloc)].join('; ') || undefined;
+  return [...(error ? [error.message] : []), ...waitReasonsOf(alloc), ...wrongsOf(alloc)].join('; ') || undefined;
 }
 
 type Wrong = Pick<AllocVolumeStatus, 'name' | 'message'>;

@@ -16,5 +16,5 @@ export function allWaitsOf({ waits, volumes = [] }: Waiting): Record<string, str
 }
 
 /** In words: `name: why`. */
-export const reasonsOf = (alloc: Waiting): string[] =>
+export const waitReasonsOf = (alloc: Waiting): string[] =>
   Object.entries(allWaitsOf(alloc)).map(([name, reason]) => `${name}: ${reason}`);

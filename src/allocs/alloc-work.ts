@@ -27,7 +27,7 @@ import {
   type RetryPolicy,
   retrying,
 } from './alloc-faults.js';
-import { StepReport, type VolumeReport } from './step-report.js';
+import { StepReport, type VolumeProgress } from './step-report.js';
 
 /** Steps of a mount that an alloc asks for. */
 export type AllocMounting = Pick<
@@ -50,7 +50,7 @@ type Run = EffectCall<AllocWork>;
 interface VolumeWork {
   run: Run;
   volume: AllocVolume;
-  report: VolumeReport;
+  report: VolumeProgress;
   policy: RetryPolicy;
 }
 
@@ -147,7 +147,7 @@ export class AllocWorker {
   }
 
   /** Reports what all volumes wait for, if that takes time. */
-  async #whileWaiting(volumes: VolumeReport[], done: Promise<unknown> | undefined, reason: string): Promise<void> {
+  async #whileWaiting(volumes: VolumeProgress[], done: Promise<unknown> | undefined, reason: string): Promise<void> {
     if (!done) return;
     const cancel = this.#options.clock.after(firstPauseMs, () => {
       for (const volume of volumes) volume.waits(reason);

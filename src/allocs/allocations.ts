@@ -43,7 +43,7 @@ import {
   hasLost,
   waitsOf,
 } from './alloc-view.js';
-import { allWaitsOf, reasonsOf } from './alloc-waits.js';
+import { allWaitsOf, waitReasonsOf } from './alloc-waits.js';
 import { allocsTopic } from './alloc-work.js';
 import { DefaultModes } from './default-modes.js';
 import type { SingleMounts } from './single-mounts.js';
@@ -87,7 +87,7 @@ export class Allocations {
       clock,
       describe: (view) => {
         const alloc = this.#statusOf(view);
-        return [alloc.state, ...reasonsOf(alloc), ...(alloc.error ? [alloc.error.message] : [])].join('; ');
+        return [alloc.state, ...waitReasonsOf(alloc), ...(alloc.error ? [alloc.error.message] : [])].join('; ');
       },
     });
   }

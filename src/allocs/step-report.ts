@@ -12,7 +12,7 @@ import type { EffectCall } from '../engine/effects/effects.js';
 const longestMs = 1_000;
 
 /** Reports on one volume. */
-export interface VolumeReport {
+export interface VolumeProgress {
   step(step: Exclude<ReportedStep, Waiting>): void;
   /** Reports why the volume makes no progress, if that has changed; null: it does. */
   waits(reason: string | null): void;
@@ -27,7 +27,7 @@ const isClaim = ({ type }: NamedStep): boolean => type === 'claim.taken';
 export class StepReport {
   readonly #run: Pick<EffectCall, 'send'>;
   readonly #clock: Clock;
-  readonly #volumes = new Map<string, VolumeReport>();
+  readonly #volumes = new Map<string, VolumeProgress>();
   #steps: NamedStep[] = [];
   #isDue = false;
   #cancel: (() => void) | undefined;
@@ -39,13 +39,13 @@ export class StepReport {
   }
 
   /** @param name of the volume within the alloc */
-  of(name: string): VolumeReport {
+  of(name: string): VolumeProgress {
     const volume = this.#volumes.get(name) ?? this.#begun(name);
     this.#volumes.set(name, volume);
     return volume;
   }
 
-  #begun(name: string): VolumeReport {
+  #begun(name: string): VolumeProgress {
     let reported: string | null = null;
     const getsOn = (one: NamedStep): boolean => one.name === name && one.type === 'volume.waits' && one.reason === null;
     return {

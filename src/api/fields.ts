@@ -68,7 +68,7 @@ export const condition = z.object({ abnormal: z.boolean(), message: z.string() }
 export const forceBody = z.strictObject({ force: z.boolean().default(false) });
 
 /** A page of a list. */
-export const pageOf = <T extends z.ZodType>(item: T) =>
+export const pageSchema = <T extends z.ZodType>(item: T) =>
   z.object({
     items: z.array(item),
     next: z.string().exactOptional().describe('Give it as `after` to get the next page.'),

@@ -1,6 +1,6 @@
 /** The OpenAPI document of the agent's API, made from its routes: also docs/openapi.json, by `npm run generate`. */
 import { errorAnswer } from './fields.js';
-import { placeOf } from './paths.js';
+import { methodAndUrl } from './paths.js';
 import { nothing, type Route } from './route.js';
 import { routes } from './routes.js';
 
@@ -31,7 +31,7 @@ async function makeDocument(): Promise<object> {
   });
   for (const [group, all] of Object.entries(routes))
     for (const [name, route] of Object.entries<Route>(all))
-      server.route({ ...placeOf(route.path), schema: schemaOf(group, name, route), handler: () => {} });
+      server.route({ ...methodAndUrl(route.path), schema: schemaOf(group, name, route), handler: () => {} });
   await server.ready();
   return tidied(server.swagger());
 }
@@ -45,7 +45,7 @@ function schemaOf(group: string, name: string, { path, summary, query, body, ans
     tags: [group],
     summary,
     querystring: query,
-    ...(placeOf(path).method === 'POST' && body !== nothing && { body }),
+    ...(methodAndUrl(path).method === 'POST' && body !== nothing && { body }),
     response: {
       ...(isEmpty
         ? { 204: answer.describe('Done; nothing to answer.') }

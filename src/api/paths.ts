@@ -98,7 +98,7 @@ export const paths = {
 } as const;
 
 /** Splits a route's path: `['GET', '/v1/agent']`. */
-export function placeOf(path: string): { method: 'GET' | 'POST'; url: string } {
+export function methodAndUrl(path: string): { method: 'GET' | 'POST'; url: string } {
   const [method, url = ''] = path.split(' ');
   return { method: method === 'POST' ? 'POST' : 'GET', url };
 }

@@ -25,7 +25,7 @@ import {
   failure,
   forceBody,
   moment,
-  pageOf,
+  pageSchema,
   part,
   texts,
   volumeKey,
@@ -185,7 +185,7 @@ export const volumeRoutes = {
   list: route(paths.volumes.list, {
     summary: 'A page of volumes, in the order of their keys',
     query: filterSchema.extend(page),
-    answer: pageOf(volumeReport).meta({ id: 'VolumePage' }),
+    answer: pageSchema(volumeReport).meta({ id: 'VolumePage' }),
   }),
   create: route(paths.volumes.create, {
     summary: 'Creates a volume, or takes over one that exists; answers once that is done',
@@ -313,7 +313,7 @@ export const snapshotRoutes = {
   list: route(paths.snapshots.list, {
     summary: 'A page of snapshots',
     query: snapshotQuery,
-    answer: pageOf(snapshotReport).meta({ id: 'SnapshotPage' }),
+    answer: pageSchema(snapshotReport).meta({ id: 'SnapshotPage' }),
   }),
   create: route(paths.snapshots.create, {
     summary: 'Takes a snapshot; answers once it can be used',
@@ -332,7 +332,7 @@ export const groupSnapshotRoutes = {
   list: route(paths.groupSnapshots.list, {
     summary: 'A page of snapshots of several volumes',
     query: snapshotQuery,
-    answer: pageOf(groupSnapshotReport).meta({ id: 'GroupSnapshotPage' }),
+    answer: pageSchema(groupSnapshotReport).meta({ id: 'GroupSnapshotPage' }),
   }),
   create: route(paths.groupSnapshots.create, {
     summary: 'Takes a snapshot of several volumes at one moment',

@@ -77,13 +77,13 @@ const momentOf = (at: number): string => new Date(at).toISOString().slice(0, 23)
 
 const dayOf = (at: number): string => momentOf(at).slice(0, 10);
 
-export const changeOf = (before = '', after = ''): string => {
+export const fromTo = (before = '', after = ''): string => {
   if (before === after) return after;
   return `${before || 'nothing'} → ${after || 'gone'}`;
 };
 
 /** `340 ms`, `2.3 s`, `6 min 12 s`, `3 h 5 min`, `2 d 3 h`. */
-export function durationOf(ms: number): string {
+export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   const seconds = Math.floor(ms / 1_000);
@@ -97,8 +97,8 @@ function detailsOf({ at, parts, attempt, message, nextAttemptAtMs }: Line): stri
   return [
     ...(attempt === undefined ? [] : [`attempt ${attempt}`]),
     ...(message === undefined ? [] : [message]),
-    ...parts.map(({ id, before, after }) => `${id}: ${changeOf(before, after)}`),
-    ...(nextAttemptAtMs === undefined ? [] : [`next attempt in ${durationOf(nextAttemptAtMs - at)}`]),
+    ...parts.map(({ id, before, after }) => `${id}: ${fromTo(before, after)}`),
+    ...(nextAttemptAtMs === undefined ? [] : [`next attempt in ${durationText(nextAttemptAtMs - at)}`]),
   ].join('; ');
 }
 
@@ -113,8 +113,8 @@ export function historyTable({ address, lines, before, older }: HistoryPage, max
     isOneDay ? momentOf(line.at).slice(11) : momentOf(line.at),
     line.from,
     line.what,
-    line.tookMs === undefined ? '-' : durationOf(line.tookMs),
-    changeOf(line.before, line.after),
+    line.tookMs === undefined ? '-' : durationText(line.tookMs),
+    fromTo(line.before, line.after),
     detailsOf(line),
   ]);
   const text = table(['SEQ', 'TIME', 'FROM', 'WHAT', 'TOOK', 'STATE', 'DETAILS'], rows, maxChars);

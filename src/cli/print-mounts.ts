@@ -1,5 +1,5 @@
 /** Tables and details of allocs and mounts, for people. */
-import { allocTrouble, reasonsOf, wrongsOf } from '../agent/describe-mounts.js';
+import { allocTrouble, waitReasonsOf, wrongsOf } from '../agent/describe-mounts.js';
 import { describeMountParts } from '../agent/describe-parts.js';
 import { sizeText } from '../agent/describe-volumes.js';
 import type { TaskReport } from '../api/agent-routes.js';
@@ -50,7 +50,7 @@ export function allocDetails(alloc: AllocReport, tasks: TaskReport[]): string {
   const facts: [string, string][] = [
     ['alloc', allocId],
     ['state', error ? `${state}: ${error.message}` : state],
-    ...reasonsOf(alloc).map((reason): [string, string] => ['waits for', reason]),
+    ...waitReasonsOf(alloc).map((reason): [string, string] => ['waits for', reason]),
     ...troubles.map((trouble): [string, string] => ['trouble', trouble]),
     ...volumes.flatMap(({ name, parts }) =>
       describeMountParts(parts, Date.now()).map((words): [string, string] => [name, words]),

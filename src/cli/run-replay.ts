@@ -9,7 +9,7 @@ import { lastLines } from '../journal/history.js';
 import { type JournalFile, openJournal } from '../journal/journal-file.js';
 import { misuse } from './arguments.js';
 import { type LookOptions, lookAtAgent, soon, storedAt } from './connection.js';
-import { addressIn, agentNode, changeOf, durationOf, historyTable } from './history.js';
+import { addressIn, agentNode, durationText, fromTo, historyTable } from './history.js';
 import { print, printJson, warn } from './output.js';
 import { factsTable, lineChars, table } from './print.js';
 import type { InNamespace } from './resource-commands.js';
@@ -152,14 +152,14 @@ function momentText(moment: MomentAnswer, { last, before, isDiff }: MomentOption
   const details = [
     `from ${line.from}`,
     ...(line.attempt === undefined ? [] : [`attempt ${line.attempt}`]),
-    ...(line.tookMs === undefined ? [] : [`took ${durationOf(line.tookMs)}`]),
+    ...(line.tookMs === undefined ? [] : [`took ${durationText(line.tookMs)}`]),
   ];
   const facts: [string, string][] = [
     ['actor', address],
     ['step', `${seq} of ${last}, ${new Date(entry.at).toISOString()}`],
     ['what', `${line.what} (${details.join(', ')})`],
     ...(line.message === undefined ? [] : [['said', line.message] as [string, string]]),
-    ['state', changeOf(line.before, line.after)],
+    ['state', fromTo(line.before, line.after)],
     ['is', `${health.replace('-', ' ')}: ${why}`],
   ];
   const changes = differencesOf(before?.snapshot?.context, snapshot?.context);

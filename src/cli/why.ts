@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { ActorDetail, EffectInFlight, HistoryPage } from '../api/actor-routes.js';
 import { StagecraftError } from '../errors.js';
 import { type LookOptions, lookAt, lookAtAgent, soon } from './connection.js';
-import { addressIn, agentNode, changeOf, durationOf } from './history.js';
+import { addressIn, agentNode, durationText, fromTo } from './history.js';
 import { print, printJson } from './output.js';
 import { factsTable } from './print.js';
 import { type InNamespace, inNamespace } from './resource-commands.js';
@@ -53,20 +53,20 @@ function lastFailure(lines: readonly Line[]): Line | undefined {
 
 const due = (atMs: number | undefined, nowMs: number): string => {
   if (atMs === undefined) return '';
-  return atMs > nowMs ? `, next attempt in ${durationOf(atMs - nowMs)}` : ', next attempt now';
+  return atMs > nowMs ? `, next attempt in ${durationText(atMs - nowMs)}` : ', next attempt now';
 };
 
 const callText = ({ rpc, src, sentAtMs, attempt }: EffectInFlight, nowMs: number): string => {
   const notSent = rpc === undefined ? '' : ', not sent yet';
-  const sent = sentAtMs === undefined ? notSent : `, sent ${durationOf(nowMs - sentAtMs)} ago`;
+  const sent = sentAtMs === undefined ? notSent : `, sent ${durationText(nowMs - sentAtMs)} ago`;
   return `${rpc ?? src}${sent}${attempt === undefined ? '' : `, attempt ${attempt}`}`;
 };
 
 function failureText({ what, message, attempt, tookMs, at }: Line, nowMs: number): string {
   const details = [
     ...(attempt === undefined ? [] : [`attempt ${attempt}`]),
-    ...(tookMs === undefined ? [] : [`after ${durationOf(tookMs)}`]),
-    `${durationOf(nowMs - at)} ago`,
+    ...(tookMs === undefined ? [] : [`after ${durationText(tookMs)}`]),
+    `${durationText(nowMs - at)} ago`,
   ];
   return `${what} (${details.join(', ')})${message === undefined || message === '' ? '' : `: ${message}`}`;
 }
@@ -84,10 +84,10 @@ export function whyText(detail: ActorDetail, { lines }: HistoryPage, nowMs: numb
   ];
   if (change) {
     const how = [
-      ...(change.before === change.after ? [] : [changeOf(change.before, change.after)]),
-      ...change.parts.map(({ id, before, after }) => `${id} ${changeOf(before, after)}`),
+      ...(change.before === change.after ? [] : [fromTo(change.before, change.after)]),
+      ...change.parts.map(({ id, before, after }) => `${id} ${fromTo(before, after)}`),
     ];
-    facts.push(['since', `${clockOf(change.at)}, for ${durationOf(nowMs - change.at)}: ${how.join('; ')}`]);
+    facts.push(['since', `${clockOf(change.at)}, for ${durationText(nowMs - change.at)}: ${how.join('; ')}`]);
   }
   for (const { what, dueAtMs } of waits) facts.push(['waits', `${what}${due(dueAtMs, nowMs)}`]);
   for (const effect of effects) facts.push([effect.rpc === undefined ? 'at work' : 'call', callText(effect, nowMs)]);

@@ -1,6 +1,6 @@
 /** `stagecraft/client`: asks a running agent, with the types of its API. */
 import type { z } from 'zod';
-import { paths, placeOf } from '../api/paths.js';
+import { methodAndUrl, paths } from '../api/paths.js';
 import type { ParamsOf, Route } from '../api/route.js';
 import type { routes } from '../api/routes.js';
 import type { RuntimeEvent } from '../runtime/event-topics.js';
@@ -130,7 +130,7 @@ function targetOf({ socketPath, url }: ClientOptions): AgentSocket {
 }
 
 function sentOf(path: string, { params = {}, query = {}, body, signal, idleTimeoutMs }: AnyRequest): Sent {
-  const { method, url } = placeOf(path);
+  const { method, url } = methodAndUrl(path);
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     for (const one of [value].flat()) if (one !== undefined) search.append(name, String(one));

@@ -7,7 +7,7 @@ import { shownPathOf } from '../../machines/catalog.js';
 import { addressParts } from '../../machines/kit/addresses.js';
 import type { PartView } from '../../machines/kit/parts.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
-import type { ActorDetail, ActorSummary, Overview, Trouble, Wait } from '../api/actor-routes.js';
+import type { ActorDetail, ActorSummary, ActorWait, Overview, Trouble } from '../api/actor-routes.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { rpcOf } from '../journal/history-words.js';
 import type { InspectedActor, Journal, Runtime, Shown } from '../runtime/runtime.js';
@@ -190,8 +190,8 @@ export function detailOf(
 }
 
 /** Lists the waits of an actor: of its parts, and of claims for their turn. */
-function waitsOf(machine: string, context: object, parts: readonly PartView[]): Wait[] {
-  const waits = parts.flatMap((part): Wait[] => {
+function waitsOf(machine: string, context: object, parts: readonly PartView[]): ActorWait[] {
+  const waits = parts.flatMap((part): ActorWait[] => {
     const { id, chart, why, nextAttemptAtMs } = part;
     const health = healthOfPart(part);
     // A step of an alloc has a reason only while it waits.

@@ -14,7 +14,7 @@ import type { PluginsContext } from '../../machines/plugin/plugins.js';
 import type { TaskContext } from '../../machines/task/task-types.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { Health, PartSummary } from '../api/actor-routes.js';
-import { healthOfStep, isIn } from './state-health.js';
+import { healthOfStep, isInState } from './state-health.js';
 
 interface Condition {
   health: Health;
@@ -86,7 +86,7 @@ const judgeVolume = (state: string, context: VolumeContext): Condition => {
   const { leftovers, sighting, publications, availability, waiting } = context;
   const [leftover] = leftovers;
   if (leftover) return { health: 'failed', why: `something may be left behind: ${leftover.message}` };
-  if (isIn(state, 'deleted')) return { health: 'gone', why: 'deleted' };
+  if (isInState(state, 'deleted')) return { health: 'gone', why: 'deleted' };
   const worst = worstOf(partsIn('volume', context), nameOfVolumePart);
   if (worst && ranks[worst.health] < ranks.healthy) return worst;
   if (sighting?.isMissing) return { health: 'failed', why: 'its plugin does not list it any more' };
@@ -113,16 +113,16 @@ const judgeMount = (_: string, context: MountContext): Condition => {
 };
 
 const judgeAlloc = (state: string, context: AllocContext): Condition | undefined => {
-  if (isIn(state, 'failed'))
+  if (isInState(state, 'failed'))
     return { health: 'failed', why: context.failure ? `can't be prepared: ${context.failure.message}` : 'failed' };
-  if (!isIn(state, 'preparing') && !isIn(state, 'prepared')) return saidOf('alloc', state);
+  if (!isInState(state, 'preparing') && !isInState(state, 'prepared')) return saidOf('alloc', state);
   const worst = worstOf(partsIn('alloc', context), (part) => `volume ${ownerIn(part)}: `);
   if (worst && ranks[worst.health] < ranks.healthy) return worst;
   return saidOf('alloc', state);
 };
 
 const judgeTask = (state: string, { reason, health }: TaskContext): Condition | undefined => {
-  if (isIn(state, 'running') && health?.healthy === false) return { health: 'failed', why: health.description };
+  if (isInState(state, 'running') && health?.healthy === false) return { health: 'failed', why: health.description };
   const found = saidOf('task', state);
   if (!found) return undefined;
   const isTold = reason !== null && (found.health === 'failed' || found.health === 'waiting');

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { z } from 'zod';
-import { placeOf } from '../api/paths.js';
+import { methodAndUrl } from '../api/paths.js';
 import type { ParamsOf, Route } from '../api/route.js';
 import type { routes } from '../api/routes.js';
 import { errorTable, StagecraftError } from '../errors.js';
@@ -145,7 +145,7 @@ function serveOne<TRoute extends Route>(server: FastifyInstance, route: TRoute, 
     if (given === undefined && !reply.sent) reply.code(204);
     return given;
   };
-  server.route({ ...placeOf(path), handler });
+  server.route({ ...methodAndUrl(path), handler });
 }
 
 /** Serializes sizes above 2⁵³−1 as decimal texts. */

@@ -6,7 +6,7 @@ import { volumeSteps } from '../../machines/alloc/volume-steps.js';
 import type { Said } from '../../machines/kit/state-words.js';
 import type { Health } from '../api/actor-routes.js';
 
-export const isIn = (state: string, outer: string): boolean => state === outer || state.startsWith(`${outer}.`);
+export const isInState = (state: string, outer: string): boolean => state === outer || state.startsWith(`${outer}.`);
 
 /** Steps that follow no chart, by the name of their table. */
 const tables: Readonly<Record<string, Readonly<Record<string, Said>>>> = { 'alloc-volume': volumeSteps };

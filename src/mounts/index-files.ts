@@ -4,7 +4,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { messageOf, StagecraftError } from '../errors.js';
-import type { Subject } from './paths.js';
+import type { HashedSubject } from './paths.js';
 
 /** A path that was not removed: it may be somebody's. */
 export interface LeftBehind {
@@ -31,7 +31,7 @@ export const isIndexName = (name: string): boolean => /^[0-9a-f]{16}\.json$/.tes
  * @throws {StagecraftError} CLAIM_CONFLICT: the directory is another subject's; DATA_DIR_UNUSABLE: what is in the way
  *   stays
  */
-export function writeIndex(path: string, subject: Subject): void {
+export function writeIndex(path: string, subject: HashedSubject): void {
   const text = `${JSON.stringify(subject)}\n`;
   const present = readIndex(path);
   if (present === text) return;

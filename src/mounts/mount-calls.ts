@@ -33,7 +33,7 @@ import {
   stagingDead,
   stagingReplaced,
 } from './mount-faults.js';
-import { kernelMountOf, type Seen, seenAt, servedAt } from './mount-seen.js';
+import { kernelMountOf, observedAt, type Seen, servedAt } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import { type MountUndoing, mustBeFree, type Undone } from './mount-undoing.js';
 import type { NodePort } from './node-port.js';
@@ -287,7 +287,7 @@ export class MountCalls {
  * @param found what the path has shown
  */
 function mustBeOurs(call: MountCall, place: MountPath, table: MountTable, found: KernelMount | undefined): Seen {
-  const seen = seenAt(table, { path: place.path, found });
+  const seen = observedAt(table, { path: place.path, found });
   if (seen.is === 'covered') throw stagingCovered(call, seen.entry);
   if (seen.is === 'replaced') throw stagingReplaced(call, seen.entry);
   return seen;

@@ -29,7 +29,7 @@ import type { FormerMounts } from './former-mounts.js';
 import { type MountClient, userOf } from './mount-client.js';
 import { mountNotFound } from './mount-faults.js';
 import { mountsTopic } from './mount-kind.js';
-import { seenAt, strangenessAt, type ToBeSeen } from './mount-seen.js';
+import { observedAt, strangenessAt, type ToBeSeen } from './mount-seen.js';
 import { allocIdOf, type KnownMount, knownMount, type MountRequest } from './mount-spec.js';
 import type { Following, MountInfo } from './mount-steps.js';
 import { type MountTables, shownHere } from './mount-tables.js';
@@ -125,7 +125,7 @@ export class MountManager {
     const before = this.#shownFor(asked);
     const table = await this.#options.tables.table();
     return [before, this.#shownFor(asked)].some(
-      (shown) => shown && seenAt(table, shown).is === 'ours' && strangenessAt(table, shown) === undefined,
+      (shown) => shown && observedAt(table, shown).is === 'ours' && strangenessAt(table, shown) === undefined,
     );
   }
 

@@ -28,7 +28,7 @@ import type { MountTable } from '../host/mount-table.js';
 import { forEachLimited } from './for-each-limited.js';
 import type { FormerMounts } from './former-mounts.js';
 import { isOtherDisk } from './host-tool.js';
-import { seenAt, servedAt, strangenessAt, type ToBeSeen } from './mount-seen.js';
+import { observedAt, servedAt, strangenessAt, type ToBeSeen } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import type { OrphanedMounts } from './orphaned-mounts.js';
 import type { MountPath, MountPaths } from './paths.js';
@@ -299,7 +299,7 @@ export class MountReconciler {
       if (!isDead(staging) && !isIn(staging, 'not-needed'))
         return (await isDeadAt({ path, found: isStaged(staging) ? found : undefined })) ? { isDead: true } : undefined;
       // The plugin may have removed the obstacle of other targets.
-      const { is } = seenAt(table, { path, found });
+      const { is } = observedAt(table, { path, found });
       const isKept = isDead(staging) && users.some((user) => isIn(user, 'published'));
       const mayLive = isKept && (is === 'ours' || is === 'replaced');
       return mayLive && (await isDeadAt({ path, found })) === false ? { isGone: true } : undefined;

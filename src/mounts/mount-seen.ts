@@ -24,7 +24,7 @@ export interface ToBeSeen {
  */
 export type Seen = { is: 'ours' | 'covered' | 'replaced'; entry: MountEntry } | { is: 'gone' };
 
-export function seenAt(table: MountTable, { path, found }: ToBeSeen): Seen {
+export function observedAt(table: MountTable, { path, found }: ToBeSeen): Seen {
   const entry = table.at(path).at(-1);
   if (!entry) {
     const hider = table.hiderOf(path);
@@ -69,7 +69,7 @@ const isOfProcess = ({ fsType }: MountEntry): boolean => fsType.startsWith('fuse
 
 /** Mount that is ours and served by a process, so that it may be dead; undefined: it can't be. */
 export function servedAt(table: MountTable, shown: ToBeSeen): MountEntry | undefined {
-  const seen = seenAt(table, shown);
+  const seen = observedAt(table, shown);
   return seen.is === 'ours' && isOfProcess(seen.entry) ? seen.entry : undefined;
 }
 
@@ -130,7 +130,7 @@ export const hasTurnedReadOnly = (seen: MountEntry, found: KernelMount | undefin
 
 /** Describes what is seen there and should not be: another mount, or ours in a bad state; undefined: all is well. */
 export function strangenessAt(table: MountTable, shown: ToBeSeen): string | undefined {
-  const seen = seenAt(table, shown);
+  const seen = observedAt(table, shown);
   if (seen.is === 'covered') return coveredBy(seen.entry);
   if (seen.is === 'replaced') return replacedBy(seen.entry);
   return seen.is === 'ours' && hasTurnedReadOnly(seen.entry, shown.found) ? turnedReadOnly : undefined;

@@ -10,7 +10,7 @@ import { messageOf, StagecraftError } from '../errors.js';
 import type { MountEntry, MountTable } from '../host/mount-table.js';
 import type { HostTool } from './host-tool.js';
 import { coveredStill, staysMounted, stillMounted, withMountsInside } from './mount-faults.js';
-import { type Evidence, provenAt, seenAt } from './mount-seen.js';
+import { type Evidence, observedAt, provenAt } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import type { MountPath } from './paths.js';
 
@@ -41,7 +41,7 @@ export interface Undone {
 
 /** @throws {StagecraftError} MOUNT_STAYS: something covers the place; what `faultOf` makes of what is mounted there */
 export function mustBeFree(table: MountTable, place: MountPath, faultOf: (entry: MountEntry) => unknown): void {
-  const seen = seenAt(table, { path: place.path });
+  const seen = observedAt(table, { path: place.path });
   if (seen.is === 'covered') throw coveredStill(place, seen.entry);
   if (seen.is !== 'gone') throw faultOf(seen.entry);
 }
@@ -59,7 +59,7 @@ export class MountUndoing {
    * @throws {StagecraftError} MOUNT_STAYS
    */
   async refuseCovered(place: MountPath, found: KernelMount | undefined): Promise<void> {
-    const seen = seenAt(await this.#options.tables.table(), { path: place.path, found });
+    const seen = observedAt(await this.#options.tables.table(), { path: place.path, found });
     if (seen.is === 'covered') throw coveredStill(place, seen.entry);
   }
 

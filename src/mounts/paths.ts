@@ -13,13 +13,13 @@ import { isWithin } from '../host/mount-table.js';
 const maxPathBytes = 128;
 
 /** Subject of a hashed directory, as its index file names it. */
-export type Subject = { plugin: string } | { allocId: string } | { namespace: string; id: string };
+export type HashedSubject = { plugin: string } | { allocId: string } | { namespace: string; id: string };
 
 /** A directory on the way to a place. */
 export interface ParentDirectory {
   path: string;
   /** Absent: the name says it. */
-  subject?: Subject;
+  subject?: HashedSubject;
   /** Removed together with its contents. */
   isTemporary?: boolean;
 }
@@ -27,7 +27,7 @@ export interface ParentDirectory {
 /** Path of one volume, as in the kernel's mount table. */
 export interface MountPath {
   path: string;
-  subject: Subject;
+  subject: HashedSubject;
   /** From the outermost on, all below `MountPaths.root`. */
   parents: readonly ParentDirectory[];
 }
@@ -97,7 +97,7 @@ export function mountPaths({ dataDir, socketRoot, salt }: MountPathsOptions): Mo
   };
 }
 
-const subjectOf = ({ namespace, id }: VolumeKey): Subject => ({ namespace, id });
+const subjectOf = ({ namespace, id }: VolumeKey): HashedSubject => ({ namespace, id });
 
 /** Hashes JSON, which tells apart whatever differs, broken surrogate pairs too. */
 const segmentOf = (...parts: readonly string[]): string =>

@@ -13,7 +13,7 @@ export interface PropagationOptions extends MountDirectoriesOptions {
   isRoot?: boolean;
 }
 
-export interface Propagation {
+export interface SharedPropagation {
   /**
    * Has the directory of all places be in a shared mount: it is made one of its own where it is not yet. Safe to repeat,
    * also after a crash at any point; once it was so, it is not looked at again. To be done before plugins are started:
@@ -29,7 +29,7 @@ export interface Propagation {
   undoShared(): Promise<LeftBehind | undefined>;
 }
 
-export function hostPropagation(options: PropagationOptions): Propagation {
+export function hostPropagation(options: PropagationOptions): SharedPropagation {
   let isShared = false;
   let last: Promise<unknown> = Promise.resolve();
 

@@ -16,7 +16,7 @@ import { type Page, type Paging, pageOfActors } from './actor-pages.js';
 import { checked } from './fields.js';
 
 /** Kind of actor that users name by a key. */
-export interface Subject<M extends AnyStateMachine, Key> {
+export interface ActorSubject<M extends AnyStateMachine, Key> {
   machine: M;
   /** Checks a key. @throws {StagecraftError} INVALID_ARGUMENT */
   keyOf(given: unknown): Key;
@@ -57,11 +57,11 @@ export class ActorClient<M extends AnyStateMachine, Key> {
   readonly actors: ActorsOf<M>;
   readonly clock: Clock;
   readonly #engine: ActorSystem;
-  readonly #subject: Subject<M, Key>;
+  readonly #subject: ActorSubject<M, Key>;
   readonly #waiters = new Waiters();
   readonly #closing = new Closing();
 
-  constructor({ engine, clock }: ActorClientPorts, subject: Subject<M, Key>) {
+  constructor({ engine, clock }: ActorClientPorts, subject: ActorSubject<M, Key>) {
     this.actors = new ActorsOf(engine, subject.machine);
     this.clock = clock;
     this.#engine = engine;

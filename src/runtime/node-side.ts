@@ -39,7 +39,7 @@ import type { MountTables } from '../mounts/mount-tables.js';
 import { MountUndoing } from '../mounts/mount-undoing.js';
 import { OrphanedMounts } from '../mounts/orphaned-mounts.js';
 import { mountPaths } from '../mounts/paths.js';
-import { hostPropagation, type Propagation } from '../mounts/propagation.js';
+import { hostPropagation, type SharedPropagation } from '../mounts/propagation.js';
 import { Stats } from '../mounts/volume-stats.js';
 import { Expansions, LostClaims, VolumeWatch } from '../mounts/volume-watch.js';
 import { noSecrets } from '../secrets/secrets.js';
@@ -80,7 +80,7 @@ export class NodeSide {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #troubles: TroubleLog;
-  readonly #propagation: Propagation;
+  readonly #propagation: SharedPropagation;
   readonly #root: string;
   readonly #mounting: MountSteps;
   readonly #watch: MountReconciler;

@@ -218,7 +218,7 @@ const optionsSchema = z
   });
 
 /** @throws StagecraftError INVALID_ARGUMENT with every fault and its path */
-export function checkOptions(options: RuntimeOptions): void {
+export function checkRuntimeOptions(options: RuntimeOptions): void {
   checked(optionsSchema, options, 'the options of createRuntime');
 }
 

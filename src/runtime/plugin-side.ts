@@ -143,9 +143,9 @@ interface PresenceOfOptions {
   clock: Clock;
 }
 
-export type Presence = Pick<PresenceOptions, 'entry' | 'watch'>;
+export type OwnPresence = Pick<PresenceOptions, 'entry' | 'watch'>;
 
-export function presenceOf(options: PresenceOfOptions): Presence {
+export function presenceOf(options: PresenceOfOptions): OwnPresence {
   const { nodeId, engine, plugins, port, nodeSide, clock } = options;
   const host = hostname();
   const version = packageVersion();

@@ -13,7 +13,7 @@ import { isOpenHere } from '../stores/lmdb/open-paths.js';
 import type { ControllerSide } from './controller-side.js';
 import type { NodeSide } from './node-side.js';
 import type { RuntimeOptions } from './options.js';
-import type { PluginSide, Presence } from './plugin-side.js';
+import type { OwnPresence, PluginSide } from './plugin-side.js';
 import { drainAgain, RegistryActor, registryKind } from './registry-actor.js';
 
 interface Living {
@@ -25,7 +25,7 @@ interface Living {
   nodeSide: NodeSide;
   /** Undefined: the store is of one process. */
   cluster: Cluster | undefined;
-  presence: Presence;
+  presence: OwnPresence;
   /** Undefined: the runtime is on its embedded store. */
   leftStore: LeftStore | undefined;
   clock: Clock;

@@ -36,7 +36,7 @@ import { actorsTopic } from './event-topics.js';
 import { routeIn } from './leadership.js';
 import { localClaims } from './local-claims.js';
 import { NodeSide } from './node-side.js';
-import { checkedListener, checkOptions, inspecting, type RuntimeOptions } from './options.js';
+import { checkedListener, checkRuntimeOptions, inspecting, type RuntimeOptions } from './options.js';
 import { PluginSide, presenceOf } from './plugin-side.js';
 import { requestsByHand } from './requests-by-hand.js';
 import type { Runtime, StoreStatus } from './runtime-api.js';
@@ -88,7 +88,7 @@ const openAsBefore = (path: string): string =>
  *   STORE_UNUSABLE (the embedded store cannot be opened), STORE_UNAVAILABLE (another one gives no answer), START_FAILED
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  checkOptions(options);
+  checkRuntimeOptions(options);
   const dataDir = openDataDir(options.dataDir, options.dataDirAccess);
   try {
     const parts = partsOf(options, dataDir);

@@ -15,7 +15,7 @@ import { type SnapshotKey, type SnapshotKind, snapshotStates } from '../../machi
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
 import { nameSchema } from '../host/names.js';
-import type { Subject } from '../requests/actor-client.js';
+import type { ActorSubject } from '../requests/actor-client.js';
 import { filterShape, pageShape } from '../requests/actor-pages.js';
 import { checked, keySchema, mapSchema, secretsSchema, volumeKeyOf } from '../requests/fields.js';
 import { groupSnapshotsTopic, snapshotsTopic } from './snapshot-kinds.js';
@@ -60,7 +60,7 @@ export type SnapshotFilter = z.input<ReturnType<typeof snapshotFilter>>;
 /** Type of both snapshot machines. */
 export type SnapshotMachine = typeof volumeSnapshotMachine;
 
-export interface SnapshotVariant<TSpec, TView> extends Subject<SnapshotMachine, SnapshotKey> {
+export interface SnapshotVariant<TSpec, TView> extends ActorSubject<SnapshotMachine, SnapshotKey> {
   topic: string;
   asked(spec: TSpec): Omit<CheckedGroup, 'volumes'> & { volumes: VolumeKey[] };
   filter: ReturnType<typeof snapshotFilter>;
@@ -71,7 +71,7 @@ const subjectOf = (
   machine: SnapshotMachine,
   kind: SnapshotKind,
   addressAt: (namespace: string, id: string) => string,
-): Subject<SnapshotMachine, SnapshotKey> => {
+): ActorSubject<SnapshotMachine, SnapshotKey> => {
   const addressOf = ({ namespace, id }: SnapshotKey): string => addressAt(namespace, id);
   return {
     machine,

@@ -7,7 +7,7 @@ import { volumeMachine } from '../../machines/volume/volume.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { ViewOf } from '../engine/actors-of.js';
 import { StagecraftError } from '../errors.js';
-import { ActorClient, type ActorClientPorts, type ActorGoal, type Subject } from '../requests/actor-client.js';
+import { ActorClient, type ActorClientPorts, type ActorGoal, type ActorSubject } from '../requests/actor-client.js';
 import { type AwaitOptions, inTime, type WaitReporting } from '../requests/await-options.js';
 import { volumeKeyOf } from '../requests/fields.js';
 import type { FormerHolders } from './node-records.js';
@@ -21,7 +21,7 @@ export type VolumeView = ViewOf<typeof volumeMachine>;
 
 type VolumeGoal<T> = ActorGoal<typeof volumeMachine, VolumeKey, T> & WaitReporting;
 
-const volumes: Subject<typeof volumeMachine, VolumeKey> = {
+const volumes: ActorSubject<typeof volumeMachine, VolumeKey> = {
   machine: volumeMachine,
   keyOf: (given) => volumeKeyOf(given),
   addressOf,

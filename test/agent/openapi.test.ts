@@ -2,14 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { openapiDocument } from '../../src/api/openapi.js';
-import { paths, placeOf } from '../../src/api/paths.js';
+import { methodAndUrl, paths } from '../../src/api/paths.js';
 import { AgentError, type Client, createClient } from '../../src/client/index.js';
 import { askAgent } from '../support/ask-agent.js';
 import { checkDocumented } from '../support/documented.js';
 import { ApiHouse } from './api-house.js';
 
 const all = Object.entries(paths).flatMap(([group, routes]) =>
-  Object.entries<string>(routes).map(([name, path]) => ({ id: `${group}.${name}`, path, ...placeOf(path) })),
+  Object.entries<string>(routes).map(([name, path]) => ({ id: `${group}.${name}`, path, ...methodAndUrl(path) })),
 );
 
 /** As docs/http-api.md writes the names in a path. */

@@ -1,6 +1,6 @@
 /** How the command line prints a history: durations, and days where there are several. */
 import { expect } from 'chai';
-import { durationOf, historyTable } from '../../src/cli/history.js';
+import { durationText, historyTable } from '../../src/cli/history.js';
 import { type HistoryLine, olderSteps } from '../../src/journal/history.js';
 
 const line = (seq: number, at: string): HistoryLine => ({
@@ -40,7 +40,7 @@ describe('print a history', () => {
   });
 
   it('J1 durations are written for people', () => {
-    const texts = [340, 2_340, 372_300, 11_100_000, 183_600_000].map(durationOf);
+    const texts = [340, 2_340, 372_300, 11_100_000, 183_600_000].map(durationText);
     expect(texts).to.deep.equal(['340 ms', '2.3 s', '6 min 12 s', '3 h 5 min', '2 d 3 h']);
   });
 });

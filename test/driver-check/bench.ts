@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CsiHandlers } from '../../src/csi/server.js';
-import { serve } from '../../src/tools/driver/serve.js';
+import { serveDriver } from '../../src/tools/driver/serve.js';
 import type { CheckDriverOptions } from '../../src/tools/driver-check/options.js';
 import { checkDriver } from '../../src/tools/driver-check/run.js';
 import type { CheckResult } from '../../src/tools/driver-check/verdict.js';
@@ -27,7 +27,7 @@ export async function withDriver<T>(
   const folder = mkdtempSync(join(tmpdir(), 'checked-'));
   const endpoint = `unix://${join(folder, 'csi.sock')}`;
   const state = newState(folder);
-  const serving = await serve(endpoint, change(rightDriver(state), state), 100);
+  const serving = await serveDriver(endpoint, change(rightDriver(state), state), 100);
   try {
     return await work({ folder, endpoint, state });
   } finally {

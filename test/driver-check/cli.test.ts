@@ -5,7 +5,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type CsiHandlers, CsiStatus } from '../../src/csi/server.js';
-import { serve } from '../../src/tools/driver/serve.js';
+import { serveDriver } from '../../src/tools/driver/serve.js';
 import { mainPath } from '../scenarios/agent-process.js';
 import { type Scene, withDriver } from './bench.js';
 import { rightDriver } from './right-driver.js';
@@ -82,7 +82,7 @@ describe('stagecraft driver-check', () => {
   it('a driver that is gone: one row for all blocked checks, and each failed call once', async () => {
     await withDriver(right, async (scene) => {
       const endpoint = `unix://${join(scene.folder, 'mortal.sock')}`;
-      const serving = await serve(
+      const serving = await serveDriver(
         endpoint,
         replaced(rightDriver(scene.state), 'DeleteVolume', () => {
           ends.push(serving.stop());

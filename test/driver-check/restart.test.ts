@@ -1,7 +1,7 @@
 /** A driver that ends during a run: whether it comes back, and what is said of the checks that it can't answer. Needs root. */
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Serving, serve } from '../../src/tools/driver/serve.js';
+import { type Serving, serveDriver } from '../../src/tools/driver/serve.js';
 import { notPassed, optionsFor, resultsOf, type Scene, withDriver } from './bench.js';
 import { rightDriver } from './right-driver.js';
 import { replaced } from './wrong.js';
@@ -24,7 +24,7 @@ async function mortalDriver({ folder, state }: Scene, comesBack: boolean): Promi
     await serving.stop();
     if (!comesBack) return undefined;
     await new Promise((resolve) => setTimeout(resolve, restartMs));
-    return serve(endpoint, rightDriver(state), 0);
+    return serveDriver(endpoint, rightDriver(state), 0);
   };
   let restarting: Promise<Serving | undefined> | undefined;
   const handlers = replaced(rightDriver(state), 'DeleteVolume', (request, next) => {
@@ -32,7 +32,7 @@ async function mortalDriver({ folder, state }: Scene, comesBack: boolean): Promi
     restarting = restart();
     return never();
   });
-  const serving = await serve(endpoint, handlers, 0);
+  const serving = await serveDriver(endpoint, handlers, 0);
   return { endpoint, stop: async () => (await restarting)?.stop() };
 }
 

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import { runner } from '../../src/tools/driver/commands.js';
 import { hostLoopDevices, type LoopDevices } from '../../src/tools/driver/loop-devices.js';
-import { hostMounts, type Mounts } from '../../src/tools/driver/mounts.js';
+import { type HostMounts, hostMounts } from '../../src/tools/driver/mounts.js';
 import { thirdOf } from '../support/third.js';
 import { NodeScene, needLoopDevices } from './node-scene.js';
 import { expectNothingLeft, makeTravellers } from './traveller.js';
@@ -36,7 +36,7 @@ class Life {
   }
 }
 
-const mortalMounts = (mounts: Mounts, life: Life): Mounts => ({
+const mortalMounts = (mounts: HostMounts, life: Life): HostMounts => ({
   table: mounts.table,
   bind: (source, target) => life.through(() => mounts.bind(source, target)),
   setOptions: (target, options) => life.through(() => mounts.setOptions(target, options)),

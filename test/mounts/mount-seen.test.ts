@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { KernelMount } from '../../machines/mount/kernel-mount.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
-import { otherStagingOf, seenAt } from '../../src/mounts/mount-seen.js';
+import { observedAt, otherStagingOf } from '../../src/mounts/mount-seen.js';
 
 const path = '/d/t';
 const own = { device: '8:16', root: '/', fsType: 'ext4' };
@@ -18,7 +18,7 @@ const tableOf = (...shown: string[]): MountTable => {
 
 /** What is said, and of what. */
 const seen = (found: KernelMount | undefined, ...shown: string[]): string => {
-  const { is, ...of } = seenAt(tableOf(...shown), { path, ...(found && { found }) });
+  const { is, ...of } = observedAt(tableOf(...shown), { path, ...(found && { found }) });
   return 'entry' in of ? `${is}: ${of.entry.device} ${of.entry.path}` : is;
 };
 
@@ -47,11 +47,11 @@ describe('what is seen at a path, of what was mounted there', () => {
         ),
       );
     for (const found of [{ found: own }, {}]) {
-      const hidden = seenAt(table(), { path, ...found });
+      const hidden = observedAt(table(), { path, ...found });
       expect(hidden).to.have.property('is', 'covered');
       expect(hidden).to.have.nested.property('entry.path', '/d');
     }
-    const twice = seenAt(table(`4 3 0:91 / ${path} rw - tmpfs t rw`), { path, found: own });
+    const twice = observedAt(table(`4 3 0:91 / ${path} rw - tmpfs t rw`), { path, found: own });
     expect(twice).to.have.property('is', 'covered');
     expect(twice).to.have.nested.property('entry.device', '0:91');
   });

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Commit, CommitResult, Store } from '../../src/engine/store.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
 import type { RedisStoreOptions } from '../../src/stores/redis/redis-options.js';
-import { commitOf } from '../../src/tools/store-suite/subject.js';
+import { plainCommit } from '../../src/tools/store-suite/subject.js';
 import { RedisProcess, type ServerOptions } from './servers.js';
 
 interface OpenStore {
@@ -92,7 +92,7 @@ export class Writer {
 
   async #writeOne(actor: number, upTo: number): Promise<void> {
     for (let seq = this.acknowledged[actor] ?? 0; seq < upTo; seq = this.acknowledged[actor] ?? 0) {
-      const commit = commitOf(this.address(actor), seq);
+      const commit = plainCommit(this.address(actor), seq);
       const result = await insist(() => this.#store.commit([commit]));
       if (result[0]?.status === 'conflict') throw new Error(`conflict: ${JSON.stringify([commit, result])}`);
       if (result[0]?.status === 'done') this.acknowledged[actor] = seq + 1;

@@ -16,7 +16,7 @@ import { createRuntime } from '../../src/runtime/runtime.js';
 import { warnOfLeftStore } from '../../src/runtime/runtime-life.js';
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
-import { commitOf } from '../../src/tools/store-suite/subject.js';
+import { plainCommit } from '../../src/tools/store-suite/subject.js';
 import { until } from '../until.js';
 
 describe('the embedded store of a runtime that has another store', () => {
@@ -31,7 +31,7 @@ describe('the embedded store of a runtime that has another store', () => {
   const fill = async (...addresses: string[]): Promise<void> => {
     const store = lmdbStore(join(dataDir, 'state'));
     await store.open();
-    await store.commit(addresses.map((address) => commitOf(address, 0)));
+    await store.commit(addresses.map((address) => plainCommit(address, 0)));
     await store.close();
   };
 

@@ -9,7 +9,7 @@ import { pluginsAddress } from '../../machines/kit/addresses.js';
 import type { AgentReport } from '../../src/api/agent-routes.js';
 import { createRuntime, type Runtime, type RuntimeOptions, StagecraftError } from '../../src/index.js';
 import { lmdbStore, redisStore } from '../../src/stores/index.js';
-import { commitOf } from '../../src/tools/store-suite/subject.js';
+import { plainCommit } from '../../src/tools/store-suite/subject.js';
 import { monitor } from '../redis/monitor.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
 import { askAgent } from '../support/ask-agent.js';
@@ -59,7 +59,7 @@ describe('agent on Redis', () => {
     const place = makePlace({}, { store: { redis: { url, prefix } } });
     const store = lmdbStore(join(place.dataDir, 'state'));
     await store.open();
-    await store.commit(['a', 'b'].map((id) => commitOf(`volume/default/${id}`, 0)));
+    await store.commit(['a', 'b'].map((id) => plainCommit(`volume/default/${id}`, 0)));
     await store.close();
     writeFileSync(join(place.dataDir, 'lock'), '');
     const agent = start({}, place);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
-import { commitOf, failureOf } from '../../src/tools/store-suite/subject.js';
+import { plainCommit, rejectionOf } from '../../src/tools/store-suite/subject.js';
 
 const pageBytes = 4_096;
 
@@ -20,7 +20,7 @@ describe('lmdb store, damaged', () => {
     const store = lmdbStore(path);
     await store.open();
     const text = JSON.stringify({ spec: 'x'.repeat(300) });
-    await store.commit(Array.from({ length: 100 }, (_, i) => commitOf(`volume/default/v${i}`, 0, { text })));
+    await store.commit(Array.from({ length: 100 }, (_, i) => plainCommit(`volume/default/v${i}`, 0, { text })));
     await store.close();
   });
 
@@ -36,7 +36,7 @@ describe('lmdb store, damaged', () => {
   }
 
   const damage = async (): Promise<Error> => {
-    const error = await failureOf(lmdbStore(path).open());
+    const error = await rejectionOf(lmdbStore(path).open());
     expect(error).to.include({ code: 'STORE_DAMAGED' });
     expect(error.message).to.include(`the store in ${path} is damaged: `).and.include('Restore that directory');
     return error;
@@ -60,7 +60,7 @@ describe('lmdb store, damaged', () => {
     const store = lmdbStore(path);
     await store.open();
     const text = JSON.stringify({ spec: 'x'.repeat(6_000) });
-    await store.commit(Array.from({ length: 30 }, (_, i) => commitOf(`volume/default/w${i}`, 0, { text })));
+    await store.commit(Array.from({ length: 30 }, (_, i) => plainCommit(`volume/default/w${i}`, 0, { text })));
     await store.close();
     const { length } = await readFile(file);
     await truncate(file, length - 2 * pageBytes);
@@ -95,7 +95,7 @@ describe('lmdb store, damaged', () => {
       const { NODE_OPTIONS } = process.env;
       process.env.NODE_OPTIONS = `--require=${preloaded}`;
       try {
-        const error = await failureOf(lmdbStore(path).open());
+        const error = await rejectionOf(lmdbStore(path).open());
         expect(error).to.include({ code: 'STORE_UNUSABLE' });
         expect(error.message).to.include(`the store in ${path} can't be opened: `).and.include(why);
       } finally {
@@ -125,7 +125,7 @@ describe('lmdb store, damaged', () => {
   it('34.18 a file of which nobody can tell whether it is there: refused with that reason, not as missing', async () => {
     await rm(file);
     await symlink(file, file);
-    const error = await failureOf(lmdbStore(path).open());
+    const error = await rejectionOf(lmdbStore(path).open());
     expect(error).to.include({ code: 'STORE_UNUSABLE' });
     expect(error.message).to.include('ELOOP');
   });

@@ -6,7 +6,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommitResult } from '../../src/engine/store.js';
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
-import { commitOf } from '../../src/tools/store-suite/subject.js';
+import { plainCommit } from '../../src/tools/store-suite/subject.js';
 
 const directory = process.argv[2] ?? '';
 let nowMs = 0;
@@ -17,7 +17,7 @@ await store.open();
 const text = 'x'.repeat(20_000);
 let acknowledged = 0;
 const commit = async (): Promise<CommitResult | undefined> => {
-  const [result] = await store.commit([commitOf(`actor/${acknowledged}`, 0, { text })]);
+  const [result] = await store.commit([plainCommit(`actor/${acknowledged}`, 0, { text })]);
   if (result?.status === 'done') acknowledged += 1;
   return result;
 };

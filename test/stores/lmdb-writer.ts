@@ -4,7 +4,7 @@
  */
 
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
-import { commitOf } from '../../src/tools/store-suite/subject.js';
+import { plainCommit } from '../../src/tools/store-suite/subject.js';
 
 const actors = 20;
 const text = 'x'.repeat(2_000);
@@ -22,7 +22,7 @@ async function commitForEver(address: string): Promise<void> {
     const isLong = before % 5 === 2;
     seq = before + (isLong ? 3 : 1);
     const more = isLong ? { seq, journalBefore: [`j${seq - 2}`, `j${seq - 1}`] } : {};
-    const [result] = await store.commit([commitOf(address, before, { text, outbox: 'o', ...more })]).catch(stop);
+    const [result] = await store.commit([plainCommit(address, before, { text, outbox: 'o', ...more })]).catch(stop);
     if (result?.status === 'done') process.stdout.write(`${address} ${seq}\n`);
   }
 }

@@ -14,7 +14,7 @@ import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
 import { type Environment, openEnvironment } from '../../src/stores/lmdb/lmdb-environment.js';
 import { applyCommit, lastGrants } from '../../src/stores/lmdb/lmdb-rows.js';
 import { type StoreHarness, storeSuite } from '../../src/tools/store-suite/store-suite.js';
-import { commitOf, failureOf } from '../../src/tools/store-suite/subject.js';
+import { plainCommit, rejectionOf } from '../../src/tools/store-suite/subject.js';
 import { builtProgram } from '../built.js';
 
 async function harness(): Promise<StoreHarness> {
@@ -66,7 +66,7 @@ describe('lmdb store', () => {
 
   it('a directory that is missing is made for its owner alone, with its parents', async () => {
     path = join(home, 'deep/er/store.v1');
-    await withStore((store) => store.commit([commitOf('a', 0)]));
+    await withStore((store) => store.commit([plainCommit('a', 0)]));
     for (const directory of ['deep', 'deep/er', 'deep/er/store.v1']) {
       const { mode } = await stat(join(home, directory));
       expect(mode & 0o777, directory).to.equal(0o700);
@@ -76,7 +76,7 @@ describe('lmdb store', () => {
   it('a path where no directory can be is refused by name', async () => {
     await writeFile(path, 'a file');
     for (const taken of [path, join(path, 'below')]) {
-      const error = await failureOf(lmdbStore(taken).open());
+      const error = await rejectionOf(lmdbStore(taken).open());
       expect(error).to.include({ code: 'STORE_UNUSABLE' });
       expect(error.message).to.include(taken);
     }
@@ -87,11 +87,11 @@ describe('lmdb store', () => {
     const database = join(path, 'data.mdb');
     for (const content of ['no', 'no database'.repeat(1_000)]) {
       await writeFile(database, content);
-      expect((await failureOf(lmdbStore(path).open())).message).to.include(database);
+      expect((await rejectionOf(lmdbStore(path).open())).message).to.include(database);
     }
     await rm(database);
     await mkdir(database);
-    expect((await failureOf(lmdbStore(path).open())).message).to.include(database);
+    expect((await rejectionOf(lmdbStore(path).open())).message).to.include(database);
   });
 
   it('a lease of a former process is void, and its epoch counts on', async () => {
@@ -133,7 +133,7 @@ describe('lmdb store', () => {
     const envelope = '{"format":1}';
     for (const value of ['no head', `{"seq":\n${envelope}`, `{}\n${envelope}`, `null\n${envelope}`, envelope, '']) {
       await rm(path, { recursive: true, force: true });
-      await withStore((store) => store.commit([commitOf('a', 0), commitOf('b', 0), commitOf('c', 0)]));
+      await withStore((store) => store.commit([plainCommit('a', 0), plainCommit('b', 0), plainCommit('c', 0)]));
       await damage('records', 'b', value);
       await withStore(async (store) => {
         const { rows } = await store.list({ prefix: '', limit: 10 });
@@ -142,7 +142,7 @@ describe('lmdb store', () => {
         expect(found).to.deep.equal(rows[1]);
         expect(found?.text).to.satisfy((text: string) => text.endsWith(value));
         expect(() => JSON.parse(found?.text ?? '{}')).to.throw(SyntaxError);
-        const results = await store.commit([0, 1].map((seq) => commitOf('b', seq, { epoch: 9 })));
+        const results = await store.commit([0, 1].map((seq) => plainCommit('b', seq, { epoch: 9 })));
         expect(results.map(({ status }) => status)).to.deep.equal(['conflict', 'conflict']);
         expect(await store.load('b')).to.deep.equal(found);
       });
@@ -152,19 +152,19 @@ describe('lmdb store', () => {
   it('a damaged tombstone is never overwritten', async () => {
     await damage('tombstones', 'a', 'no head');
     await withStore(async (store) => {
-      expect(await store.commit([commitOf('a', 0)])).to.have.nested.property('0.status', 'conflict');
+      expect(await store.commit([plainCommit('a', 0)])).to.have.nested.property('0.status', 'conflict');
       expect(await store.load('a')).to.include({ seq: 0, text: 'unreadable row: no head' });
     });
   });
 
   it('what a commit that never happened would owe is not owed, nor is it after another commit of that seq', async () => {
-    await withStore((store) => store.commit([commitOf('a', 0, { outbox: 'first' })]));
+    await withStore((store) => store.commit([plainCommit('a', 0, { outbox: 'first' })]));
     await damage('outbox', ['a', 2], 'never');
     await damage('outbox', ['b', 1], 'never');
     const first = [{ address: 'a', seq: 1, text: 'first' }];
     await withStore(async (store) => {
       expect((await store.unsettled({ prefix: '', limit: 10 })).rows).to.deep.equal(first);
-      await store.commit([commitOf('a', 1), commitOf('b', 0)]);
+      await store.commit([plainCommit('a', 1), plainCommit('b', 0)]);
       expect((await store.unsettled({ prefix: '', limit: 10 })).rows).to.deep.equal(first);
     });
   });
@@ -176,7 +176,7 @@ describe('lmdb store', () => {
     });
     await damage('topics', ['news', 2], '{"source":"a"}\ne2');
     await withStore(async (store) => {
-      expect((await failureOf(store.readTopic('news', 0, 10))).message).to.include('cursor 2 of topic news');
+      expect((await rejectionOf(store.readTopic('news', 0, 10))).message).to.include('cursor 2 of topic news');
       expect((await store.readTopic('news', 2, 10)).rows).to.have.lengthOf(1);
       expect((await store.readTopic('weather', 0, 10)).rows).to.have.lengthOf(3);
     });
@@ -188,13 +188,13 @@ describe('lmdb store', () => {
     await damage('marks', ['news', 'b'], '{}');
     await damage('counters', ['topic', 'weather'], 'many');
     await withStore(async (store) => {
-      const error = await failureOf(store.appendTopic('news', [entryOf('a', 2), entryOf('b', 2)]));
+      const error = await rejectionOf(store.appendTopic('news', [entryOf('a', 2), entryOf('b', 2)]));
       expect(error.message).to.include('topic news').and.to.include('of b').and.to.include('cursor 2');
       await store.appendTopic('news', [entryOf('a', 2)]);
       const { rows, newest } = await store.readTopic('news', 0, 10);
       expect(rows.map(({ text }) => text)).to.deep.equal(['a1', 'b1', 'a2']);
       expect(newest).to.equal(3);
-      expect((await failureOf(store.appendTopic('weather', [entryOf('a', 1)]))).message).to.include('weather');
+      expect((await rejectionOf(store.appendTopic('weather', [entryOf('a', 1)]))).message).to.include('weather');
     });
   });
 
@@ -202,7 +202,7 @@ describe('lmdb store', () => {
     const calls: Promise<CommitResult[]>[] = [];
     await withStore(async (store) => {
       for (let seq = 0; seq < 100; seq++) {
-        calls.push(store.commit([commitOf('a', seq)]));
+        calls.push(store.commit([plainCommit('a', seq)]));
         // A turn each, so that some come while a transaction is on its way to disk and wait for the next one.
         await nextTurn();
       }
@@ -250,23 +250,28 @@ describe('lmdb store', () => {
 
   it('rows of a commit whose record could not be put are hidden, and gone with the next commits', async () => {
     await withStore(async (store) => {
-      await store.commit([commitOf('a', 0), commitOf('a', 1)]);
+      await store.commit([plainCommit('a', 0), plainCommit('a', 1)]);
     });
     const env = await openEnvironment(path);
     const putSync = (): never => {
       throw new Error('no room');
     };
     const records = Object.assign(Object.create(env.records), { putSync });
-    const threeSteps = commitOf('a', 2, { seq: 5, journalBefore: ['lost', 'lost'], journal: 'lost', outbox: 'lost' });
+    const threeSteps = plainCommit('a', 2, {
+      seq: 5,
+      journalBefore: ['lost', 'lost'],
+      journal: 'lost',
+      outbox: 'lost',
+    });
     await env.root.transaction(() => {
       expect(() => applyCommit({ ...env, records }, threeSteps, lastGrants(env))).to.throw('no room');
     });
     await env.root.close();
     await withStore(async (store) => {
       expect(await store.readJournal('a', 2, 10)).to.deep.equal([{ seq: 2, text: 'j2' }]);
-      await store.commit([commitOf('a', 2)]);
+      await store.commit([plainCommit('a', 2)]);
       expect(await store.readJournal('a', 3, 10)).to.deep.equal([{ seq: 3, text: 'j3' }]);
-      await store.commit([commitOf('a', 3, { seq: 9 })]);
+      await store.commit([plainCommit('a', 3, { seq: 9 })]);
       expect(await store.readJournal('a', 4, 10)).to.deep.equal([{ seq: 9, text: 'j9' }]);
       expect((await store.unsettled({ prefix: 'a', limit: 9 })).rows).to.deep.equal([]);
     });

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Store } from '../../src/engine/store.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
 import { type StoreHarness, storeSuite } from '../../src/tools/store-suite/store-suite.js';
-import { commitOf } from '../../src/tools/store-suite/subject.js';
+import { plainCommit } from '../../src/tools/store-suite/subject.js';
 
 async function harness(): Promise<StoreHarness> {
   let nowMs = 0;
@@ -27,7 +27,7 @@ describe('memory store', () => {
   it('two stores share nothing', async () => {
     const [one, other] = [memoryStore(), memoryStore()];
     await Promise.all([one.open(), other.open()]);
-    await one.commit([commitOf('a', 0)]);
+    await one.commit([plainCommit('a', 0)]);
     expect(await other.load('a')).to.equal(undefined);
   });
 
@@ -58,7 +58,7 @@ describe('memory store', () => {
 
   it('a record that its reader changes stays as it was', async () => {
     const { store } = await harness();
-    await store.commit([commitOf('a', 0)]);
+    await store.commit([plainCommit('a', 0)]);
     const record = await store.load('a');
     if (record !== undefined) record.seq = 77;
     expect(await store.load('a')).to.include({ seq: 1 });

@@ -4,7 +4,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { commitOf, failureOf } from '../../src/tools/store-suite/subject.js';
+import { plainCommit, rejectionOf } from '../../src/tools/store-suite/subject.js';
 import { commitOne, insist, RedisLab, Writer } from '../redis/lab.js';
 import { CuttingProxy } from '../redis/proxy.js';
 import { standStill } from '../support/stand-still.js';
@@ -41,10 +41,10 @@ describe('redis store, faults', () => {
     const server = await lab.server();
     const { store, heard } = await lab.store(server.url);
     const dump = join(server.dir, 'dump.rdb');
-    for (const seq of [0, 1, 2]) await commitOne(store, commitOf('a', seq));
+    for (const seq of [0, 1, 2]) await commitOne(store, plainCommit('a', seq));
     await server.client().save();
     copyFileSync(dump, `${dump}.old`);
-    for (const seq of [3, 4, 5]) await commitOne(store, commitOf('a', seq));
+    for (const seq of [3, 4, 5]) await commitOne(store, plainCommit('a', seq));
     await server.kill();
     copyFileSync(`${dump}.old`, dump);
     await server.run();
@@ -53,15 +53,15 @@ describe('redis store, faults', () => {
     expect(heard).to.have.lengthOf(2);
     expect(heard[0]).to.match(/^suspect: /);
     expect(heard[1]).to.equal('loaded 3');
-    expect(await commitOne(store, commitOf('a', 6))).to.have.nested.property('stored.seq', 3);
-    expect(await commitOne(store, commitOf('a', 3, { seq: 7 }))).to.deep.equal({ status: 'done' });
+    expect(await commitOne(store, plainCommit('a', 6))).to.have.nested.property('stored.seq', 3);
+    expect(await commitOne(store, plainCommit('a', 3, { seq: 7 }))).to.deep.equal({ status: 'done' });
     expect(await store.load('a')).to.include({ seq: 7 });
   });
 
   it('34.29 an answer that came while this process stood still counts, though the limit is over', async () => {
     const server = await lab.server();
     const { store } = await lab.store({ url: server.url, commandTimeoutMs: 200 });
-    await commitOne(store, commitOf('a', 0));
+    await commitOne(store, plainCommit('a', 0));
     const answer = store.load('a');
     await nextTurn(); // sent
     standStill(400);
@@ -74,9 +74,9 @@ describe('redis store, faults', () => {
     const proxy = await CuttingProxy.to(server.port);
     try {
       const { store, heard } = await lab.store({ host: '127.0.0.1', port: proxy.port });
-      const commit = commitOf('a', 0, { outbox: 'o' });
+      const commit = plainCommit('a', 0, { outbox: 'o' });
       proxy.cutNextAnswer();
-      expect((await failureOf(commitOne(store, commit))).message).to.match(/gave no answer/);
+      expect((await rejectionOf(commitOne(store, commit))).message).to.match(/gave no answer/);
       expect(await insist(() => commitOne(store, commit))).to.deep.equal({ status: 'done' });
       expect(await store.load('a')).to.include({ seq: 1 });
       expect(await store.readJournal('a', 0, 10)).to.have.lengthOf(1);
@@ -91,8 +91,8 @@ describe('redis store, faults', () => {
     const server = await lab.server();
     const { store } = await lab.store({ url: server.url, commandTimeoutMs: 200 });
     server.signal('SIGSTOP');
-    const commit = commitOf('a', 0);
-    expect((await failureOf(commitOne(store, commit))).message).to.match(/no answer within 200 ms/);
+    const commit = plainCommit('a', 0);
+    expect((await rejectionOf(commitOne(store, commit))).message).to.match(/no answer within 200 ms/);
     server.signal('SIGCONT');
     expect(await insist(() => commitOne(store, commit))).to.deep.equal({ status: 'done' });
     expect(await store.readJournal('a', 0, 10)).to.have.lengthOf(1);
@@ -106,7 +106,7 @@ describe('redis store, faults', () => {
     process.on('warning', keep);
     try {
       server.signal('SIGSTOP');
-      const calls = Array.from({ length: 30 }, (_, at) => failureOf(store.load(`a/${at}`)));
+      const calls = Array.from({ length: 30 }, (_, at) => rejectionOf(store.load(`a/${at}`)));
       for (const { message } of await Promise.all(calls)) expect(message).to.match(/no answer|not connected/);
       await nextTurn();
       expect(warnings).to.deep.equal([]);
@@ -120,8 +120,8 @@ describe('redis store, faults', () => {
     const server = await lab.server();
     const { store } = await lab.store(server.url);
     await server.kill();
-    await until(async () => /ECONNREFUSED/.test((await failureOf(store.load('a'))).message));
-    const { message } = await failureOf(commitOne(store, commitOf('a', 0)));
+    await until(async () => /ECONNREFUSED/.test((await rejectionOf(store.load('a'))).message));
+    const { message } = await rejectionOf(commitOne(store, plainCommit('a', 0)));
     expect(message).to.include(server.where).and.include('not connected');
   });
 
@@ -129,18 +129,18 @@ describe('redis store, faults', () => {
     const server = await lab.server();
     const { store } = await lab.store(server.url);
     await server.client().script('FLUSH');
-    const results = await store.commit([0, 1, 2].map((seq) => commitOf('a', seq)));
+    const results = await store.commit([0, 1, 2].map((seq) => plainCommit('a', seq)));
     expect(results.map(({ status }) => status)).to.deep.equal(['done', 'done', 'done']);
   });
 
   it('a store that is closed while its server is gone stays closed', async () => {
     const server = await lab.server();
     const { store } = await lab.store(server.url);
-    const pending = commitOne(store, commitOf('a', 0)).catch(() => undefined);
+    const pending = commitOne(store, plainCommit('a', 0)).catch(() => undefined);
     await server.kill();
     await store.close();
     await pending;
-    expect((await failureOf(store.load('a'))).message).to.match(/closed/);
+    expect((await rejectionOf(store.load('a'))).message).to.match(/closed/);
   });
 });
 
@@ -159,8 +159,8 @@ describe('redis store, indexes that an operator deleted', () => {
       const server = await lab.server();
       const { store } = await lab.store(server.url);
       const addresses = Array.from({ length: 300 }, (_, i) => `actor/${String(i).padStart(3, '0')}`);
-      await store.commit(addresses.map((address) => commitOf(address, 0, { wakeAtMs: 5, outbox: 'o' })));
-      await store.commit([commitOf('actor/007', 1, { gone: true })]);
+      await store.commit(addresses.map((address) => plainCommit(address, 0, { wakeAtMs: 5, outbox: 'o' })));
+      await store.commit([plainCommit('actor/007', 1, { gone: true })]);
       await store.close();
       const client = server.client();
       for (const pattern of patterns) await client.del(...(await client.keys(pattern)));
@@ -177,8 +177,8 @@ describe('redis store, indexes that an operator deleted', () => {
     const server = await lab.server();
     const { store } = await lab.store(server.url);
     await store.commit([
-      commitOf('a', 0, { wakeAtMs: 1, outbox: 'o' }),
-      commitOf('b', 0, { wakeAtMs: 1, outbox: 'o' }),
+      plainCommit('a', 0, { wakeAtMs: 1, outbox: 'o' }),
+      plainCommit('b', 0, { wakeAtMs: 1, outbox: 'o' }),
     ]);
     await store.close();
     const client = server.client();
@@ -210,7 +210,7 @@ describe('redis store, records that were damaged', () => {
     it(`${what}: handed on unreadable, never overwritten, and hides no other`, async () => {
       const server = await lab.server();
       const { store } = await lab.store(server.url);
-      await store.commit([commitOf('a', 0), commitOf('b', 0), commitOf('c', 0)]);
+      await store.commit([plainCommit('a', 0), plainCommit('b', 0), plainCommit('c', 0)]);
       const client = server.client();
       const [key = ''] = await client.keys('*:r:b');
       for (const [field, value] of Object.entries(damage)) {
@@ -222,7 +222,7 @@ describe('redis store, records that were damaged', () => {
       const found = await store.load('b');
       expect(found).to.deep.equal(rows[1]);
       expect(() => JSON.parse(found?.text ?? '{}')).to.throw(SyntaxError);
-      const commits = [commitOf('b', 0, { commitId: 'another' }), commitOf('b', 7), commitOf('c', 1)];
+      const commits = [plainCommit('b', 0, { commitId: 'another' }), plainCommit('b', 7), plainCommit('c', 1)];
       expect((await store.commit(commits)).map(({ status }) => status)).to.deep.equal(['conflict', 'conflict', 'done']);
       expect(await client.hgetall(key)).to.deep.equal(damaged);
     });
@@ -231,7 +231,7 @@ describe('redis store, records that were damaged', () => {
   it('34.15 keys of another type: unreadable in each list, never overwritten, and they harm no other', async () => {
     const server = await lab.server();
     const { store } = await lab.store(server.url);
-    const owing = ['a', 'b', 'c'].map((address) => commitOf(address, 0, { outbox: `of ${address}`, wakeAtMs: 7 }));
+    const owing = ['a', 'b', 'c'].map((address) => plainCommit(address, 0, { outbox: `of ${address}`, wakeAtMs: 7 }));
     await store.commit(owing);
     const client = server.client();
     const keys = (await client.keys('*:[rjo]:b')).sort();
@@ -254,7 +254,7 @@ describe('redis store, records that were damaged', () => {
     expect(unreadable(entry?.text)).to.equal(true);
     const reminders = (await store.due({ prefix: '', limit: 10, untilMs: 10 })).rows;
     expect(reminders.map(({ address }) => address)).to.deep.equal(['a', 'b', 'c']);
-    const commits = [commitOf('b', 0, { commitId: 'another' }), commitOf('c', 1)];
+    const commits = [plainCommit('b', 0, { commitId: 'another' }), plainCommit('c', 1)];
     expect((await store.commit(commits)).map(({ status }) => status)).to.deep.equal(['conflict', 'done']);
     for (const key of keys) expect(await client.type(key)).to.equal('list');
   });
@@ -262,7 +262,7 @@ describe('redis store, records that were damaged', () => {
   it('34.15 a record of another type, and indexes that are rebuilt: opened, and the record is listed', async () => {
     const server = await lab.server();
     const { store } = await lab.store(server.url);
-    await store.commit([commitOf('a', 0), commitOf('b', 0)]);
+    await store.commit([plainCommit('a', 0), plainCommit('b', 0)]);
     const client = server.client();
     const [key = ''] = await client.keys('*:r:b');
     await client.del(key);
@@ -282,12 +282,12 @@ describe('redis store, records that were damaged', () => {
     it(`${what}, under the seq that is expected: not overwritten either, and it harms no other in its batch`, async () => {
       const server = await lab.server();
       const { store } = await lab.store(server.url);
-      await store.commit([commitOf('b', 0), commitOf('c', 0)]);
+      await store.commit([plainCommit('b', 0), plainCommit('c', 0)]);
       const client = server.client();
       const [key = ''] = await client.keys('*:r:b');
       await (value === null ? client.hdel(key, field) : client.hset(key, field, value));
       const damaged = await client.hgetall(key);
-      const results = await store.commit([commitOf('b', 1), commitOf('c', 1)]);
+      const results = await store.commit([plainCommit('b', 1), plainCommit('c', 1)]);
       expect(results.map(({ status }) => status)).to.deep.equal(['conflict', 'done']);
       expect(await client.hgetall(key)).to.deep.equal(damaged);
     });

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { redisStore } from '../../src/stores/redis/redis.js';
 import { type RedisStoreOptions, redisSettings } from '../../src/stores/redis/redis-options.js';
 import { RedisServer } from '../../src/stores/redis/redis-servers.js';
-import { commitOf, done, failureOf } from '../../src/tools/store-suite/subject.js';
+import { done, plainCommit, rejectionOf } from '../../src/tools/store-suite/subject.js';
 import { commitOne, RedisLab } from '../redis/lab.js';
 import { freePort, RedisProcess } from '../redis/servers.js';
 import { until } from '../until.js';
@@ -35,9 +35,9 @@ describe('redis store, servers that refuse', () => {
   for (const protocol of [2, 3] as const) {
     it(`memory is full: commits are refused with the reason until there is room; reads go on (RESP${protocol})`, async () => {
       const { store } = await lab.store({ url: server.url, protocol });
-      await commitOne(store, commitOf('a', 0));
+      await commitOne(store, plainCommit('a', 0));
       await server.client().config('SET', 'maxmemory', '1');
-      const items = ['a', 'b'].map((address) => commitOf(address, address === 'a' ? 1 : 0, allKinds));
+      const items = ['a', 'b'].map((address) => plainCommit(address, address === 'a' ? 1 : 0, allKinds));
       const refused = await store.commit(items);
       await server.client().config('SET', 'maxmemory', '0');
       expect(refused.map(({ status }) => status)).to.deep.equal(['refused', 'refused']);
@@ -50,24 +50,24 @@ describe('redis store, servers that refuse', () => {
 
   it('memory is full: the repeat of what was written is done all the same', async () => {
     const { store } = await lab.store(server.url);
-    await commitOne(store, commitOf('a', 0));
+    await commitOne(store, plainCommit('a', 0));
     await server.client().config('SET', 'maxmemory', '1');
-    const repeated = await commitOne(store, commitOf('a', 0));
+    const repeated = await commitOne(store, plainCommit('a', 0));
     await server.client().config('SET', 'maxmemory', '0');
     expect(repeated).to.deep.equal(done);
   });
 
   it('a server that becomes a replica refuses commits; once promoted it is suspected, and takes them', async () => {
     const { store, heard } = await lab.store(server.url);
-    await commitOne(store, commitOf('a', 0));
+    await commitOne(store, plainCommit('a', 0));
     await server.client().replicaof('127.0.0.1', await freePort());
-    const refused = await commitOne(store, commitOf('a', 1));
+    const refused = await commitOne(store, plainCommit('a', 1));
     expect(refused)
       .to.have.property('reason')
       .that.matches(/^READONLY/);
     expect(await store.load('a')).to.include({ seq: 1 });
     await server.client().replicaof('NO', 'ONE');
-    expect(await commitOne(store, commitOf('a', 1))).to.deep.equal(done);
+    expect(await commitOne(store, plainCommit('a', 1))).to.deep.equal(done);
     expect(heard).to.have.lengthOf(1);
     expect(heard[0]).to.match(/another history/);
   });
@@ -75,7 +75,7 @@ describe('redis store, servers that refuse', () => {
   it('too few replicas confirm: the call rejects, and so does its repeat', async () => {
     const { store } = await lab.store({ url: server.url, durability: { replicas: 1, timeoutMs: 20 } });
     for (const _ of ['first', 'repeat']) {
-      const { message } = await failureOf(commitOne(store, commitOf('a', 0)));
+      const { message } = await rejectionOf(commitOne(store, plainCommit('a', 0)));
       expect(message).to.match(/1 replicas are to confirm .* got 0 within 20 ms/);
     }
     expect(await store.load('a')).to.include({ seq: 1 });
@@ -83,7 +83,7 @@ describe('redis store, servers that refuse', () => {
 
   it('stores of two prefixes on one server share nothing', async () => {
     const [one, other] = await Promise.all(['one[*]:', 'two:'].map((prefix) => lab.store({ url: server.url, prefix })));
-    await one?.store.commit([commitOf('a', 0, allKinds)]);
+    await one?.store.commit([plainCommit('a', 0, allKinds)]);
     await one?.store.appendTopic('t', [{ source: 'a', seq: 1, index: 0, text: 'x' }]);
     expect(await other?.store.load('a')).to.equal(undefined);
     const all = { prefix: '', limit: 10 };
@@ -99,7 +99,7 @@ describe('redis store, servers that refuse', () => {
     const rivals = await Promise.all(['x', 'y'].map(async (owner) => ({ owner, ...(await lab.store(server.url)) })));
     for (let seq = 0; seq < 20; seq += 1) {
       const results = await Promise.all(
-        rivals.map(({ owner, store }) => commitOne(store, commitOf('a', seq, { commitId: `${owner}${seq}` }))),
+        rivals.map(({ owner, store }) => commitOne(store, plainCommit('a', seq, { commitId: `${owner}${seq}` }))),
       );
       expect(results.map((result) => result?.status).sort()).to.deep.equal(['conflict', 'done']);
     }
@@ -120,7 +120,7 @@ describe('redis store, servers that refuse', () => {
     const { store } = await lab.store(server.url);
     await store.close();
     await server.client().hset('stagecraft:{0}:meta', 'format', '2');
-    expect((await failureOf(store.open())).message).to.match(/has format 2 .* reads format 1/);
+    expect((await rejectionOf(store.open())).message).to.match(/has format 2 .* reads format 1/);
   });
 });
 
@@ -192,8 +192,8 @@ describe('redis store, settings', () => {
     });
     const { store } = await lab.store({ url: server.url, username: 'sc', password: 'secret' });
     await store.appendInbox('a', ['x']);
-    expect(await commitOne(store, commitOf('a', 0, allKinds))).to.deep.equal(done);
-    expect(await commitOne(store, commitOf('a', 1, { gone: true }))).to.deep.equal(done);
+    expect(await commitOne(store, plainCommit('a', 0, allKinds))).to.deep.equal(done);
+    expect(await commitOne(store, plainCommit('a', 1, { gone: true }))).to.deep.equal(done);
     await store.settle([{ address: 'a', seq: 1 }]);
     await store.appendTopic('t', [{ source: 'a', seq: 1, index: 0, text: 'x' }]);
     await store.readTopic('t', 0, 10);
@@ -219,15 +219,15 @@ describe('redis store, settings', () => {
     await server.client().del('stagecraft:{0}:counts');
     await store.open();
     const reader = redisStore({ url: server.url, username: 'reader', password: 'secret', prefix: 'other:' });
-    expect((await failureOf(reader.open())).message).to.match(/redisStore names the commands that it needs/);
+    expect((await rejectionOf(reader.open())).message).to.match(/redisStore names the commands that it needs/);
     const halfWriter = redisStore({ url: server.url, username: 'half', password: 'secret', prefix: 'other:' });
-    expect((await failureOf(halfWriter.open())).message).to.match(/redisStore names the commands that it needs/);
+    expect((await rejectionOf(halfWriter.open())).message).to.match(/redisStore names the commands that it needs/);
   });
 
   it('no password, or a wrong one, is said at open', async () => {
     const server = await lab.server({ config: ['requirepass secret'], client: { password: 'secret' } });
     for (const given of [{}, { password: 'wrong' }]) {
-      const { message } = await failureOf(redisStore({ url: server.url, ...given }).open());
+      const { message } = await rejectionOf(redisStore({ url: server.url, ...given }).open());
       expect(message)
         .to.include(server.where)
         .and.match(/Are user name and password right/);
@@ -239,16 +239,16 @@ describe('redis store, settings', () => {
     const server = await lab.server();
     const url = new URL(server.url);
     const other = await lab.store({ host: url.hostname, port: Number(url.port), db: 3 });
-    await other.store.commit([commitOf('a', 0)]);
+    await other.store.commit([plainCommit('a', 0)]);
     const first = await lab.store({ host: url.hostname, port: Number(url.port) });
     expect(await first.store.load('a')).to.equal(undefined);
     const lacking = lab.store({ host: url.hostname, port: Number(url.port), db: 99 });
-    expect((await failureOf(lacking)).message).to.match(/SELECT.*out of range/);
+    expect((await rejectionOf(lacking)).message).to.match(/SELECT.*out of range/);
   });
 
   it('nobody listening is said at open', async () => {
     const port = await freePort();
-    const { message } = await failureOf(redisStore(`redis://127.0.0.1:${port}`).open());
+    const { message } = await rejectionOf(redisStore(`redis://127.0.0.1:${port}`).open());
     expect(message)
       .to.include(`127.0.0.1:${port}`)
       .and.match(/ECONNREFUSED.*is the server running/);
@@ -275,10 +275,10 @@ describe('redis store, settings', () => {
     await lab.server({ config: [`tls-port ${port}`, ...files] });
     const url = `rediss://127.0.0.1:${port}`;
     const { store } = await lab.store({ url, tls: { ca: readFileSync(cert) } });
-    expect(await commitOne(store, commitOf('a', 0))).to.deep.equal(done);
-    expect((await failureOf(redisStore(url).open())).message).to.match(/certificate.*Is TLS on at both sides/);
+    expect(await commitOne(store, plainCommit('a', 0))).to.deep.equal(done);
+    expect((await rejectionOf(redisStore(url).open())).message).to.match(/certificate.*Is TLS on at both sides/);
     const plain = redisStore({ url: `redis://127.0.0.1:${port}`, commandTimeoutMs: 300 });
-    expect((await failureOf(plain.open())).message).to.include(`127.0.0.1:${port}`);
+    expect((await rejectionOf(plain.open())).message).to.include(`127.0.0.1:${port}`);
   });
 
   const url = 'redis://localhost';

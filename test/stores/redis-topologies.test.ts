@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { bucketOf, slotOf } from '../../src/stores/redis/redis-keys.js';
-import { commitOf, done } from '../../src/tools/store-suite/subject.js';
+import { done, plainCommit } from '../../src/tools/store-suite/subject.js';
 import { joinAsReplica, moveSlot } from '../redis/cluster.js';
 import { commitOne, insist, RedisLab, Writer } from '../redis/lab.js';
 import { type RedisProcess, startCluster } from '../redis/servers.js';
@@ -83,12 +83,12 @@ describe('redis store, a cluster', () => {
   it('a master is gone: what it has is refused or rejected, the rest goes on', async () => {
     const { store } = await open();
     const addresses = Array.from({ length: 40 }, (_, i) => `actor/${i}`);
-    await store.commit(addresses.map((address) => commitOf(address, 0)));
+    await store.commit(addresses.map((address) => plainCommit(address, 0)));
     await nodes[2]?.kill();
     const config = await nodes[0]?.client().config('SET', 'cluster-require-full-coverage', 'no');
     await nodes[1]?.client().config('SET', 'cluster-require-full-coverage', 'no');
     expect(config).to.equal('OK');
-    const results = await insist(() => store.commit(addresses.map((address) => commitOf(address, 1))));
+    const results = await insist(() => store.commit(addresses.map((address) => plainCommit(address, 1))));
     const isGone = (address: string) => slotOf(bucketOf(address)) >= 2 * Math.ceil(16_384 / 3);
     expect(results.map(({ status }) => status)).to.deep.equal(
       addresses.map((address) => (isGone(address) ? 'refused' : 'done')),
@@ -120,10 +120,10 @@ describe('redis store, a cluster', () => {
       cluster: nodes.map(({ port }) => ({ host: '127.0.0.1', port })),
       durability: { replicas: 1, timeoutMs: 20 },
     });
-    const failure = await commitOne(store, commitOf('a', 0)).catch((error: unknown) => error);
+    const failure = await commitOne(store, plainCommit('a', 0)).catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(Error);
     await store.close();
     const { store: lax } = await open();
-    expect(await commitOne(lax, commitOf('a', 0))).to.deep.equal(done);
+    expect(await commitOne(lax, plainCommit('a', 0))).to.deep.equal(done);
   });
 });

@@ -25,7 +25,7 @@ export interface Answer<Rpc extends UnaryRpc> {
   report: CallReport;
 }
 
-export interface AskOptions {
+export interface CheckAskOptions {
   /** Default: the side of the RPC's service; for Identity, the controller. */
   side?: Side;
   /** Whether ABORTED counts as an answer instead of a reason to repeat the call. */
@@ -35,7 +35,7 @@ export interface AskOptions {
 export type Ask = <Rpc extends UnaryRpc>(
   rpc: Rpc,
   request: Given<Rpcs[Rpc]['request']>,
-  options?: AskOptions,
+  options?: CheckAskOptions,
 ) => Promise<Answer<Rpc>>;
 
 const longestText = 80;

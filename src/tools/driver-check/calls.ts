@@ -14,7 +14,7 @@ import { type GrpcCode, grpcCodes } from '../../csi/grpc-codes.js';
 import { withoutSecrets } from '../../csi/secrets.js';
 import type { UnaryRpc } from '../../csi/server.js';
 import { StagecraftError } from '../../errors.js';
-import { type Answer, type AskOptions, type CallReport, type Side, tellAnswer, tellCall } from './ask.js';
+import { type Answer, type CallReport, type CheckAskOptions, type Side, tellAnswer, tellCall } from './ask.js';
 import { readMounts } from './host.js';
 import { Resources } from './resources.js';
 import { Verdict } from './verdict.js';
@@ -75,7 +75,7 @@ export class DriverCalls {
   ask = async <Rpc extends UnaryRpc>(
     rpc: Rpc,
     request: Given<Rpcs[Rpc]['request']>,
-    options: AskOptions = {},
+    options: CheckAskOptions = {},
   ): Promise<Answer<Rpc>> => {
     const untilMs = performance.now() + this.timeoutMs;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
@@ -140,7 +140,7 @@ export class DriverCalls {
   async #once<Rpc extends UnaryRpc>(
     rpc: Rpc,
     given: Given<Rpcs[Rpc]['request']>,
-    { side }: AskOptions,
+    { side }: CheckAskOptions,
   ): Promise<Answer<Rpc>> {
     const calls = this.#calls[side ?? this.#sideOf(rpc)];
     if (!calls) throw new TypeError(`there is no endpoint for ${rpc}`);

@@ -7,7 +7,7 @@ import type { Given } from '../../csi/codec.js';
 import type * as plain from '../../csi/generated/plain.js';
 import type { GrpcCode } from '../../csi/grpc-codes.js';
 import type { UnaryRpc } from '../../csi/server.js';
-import { type Answer, type AskOptions, callLine } from './ask.js';
+import { type Answer, type CheckAskOptions, callLine } from './ask.js';
 import type { DriverCalls } from './calls.js';
 import type { Capabilities } from './capabilities.js';
 import { type CheckNeeds, Verdict } from './verdict.js';
@@ -26,7 +26,7 @@ type Request<Rpc extends UnaryRpc> = Given<plain.Rpcs[Rpc]['request']>;
 type Response<Rpc extends UnaryRpc> = plain.Rpcs[Rpc]['response'];
 
 export type AccessType = 'mount' | 'block';
-export type AccessMode = plain.VolumeCapabilityAccessModeMode;
+export type CsiAccessMode = plain.VolumeCapabilityAccessModeMode;
 
 interface CheckContextOptions {
   calls: DriverCalls;
@@ -69,12 +69,12 @@ export class CheckContext {
   }
 
   /** Returns any answer; the check judges it. */
-  ask<Rpc extends UnaryRpc>(rpc: Rpc, request: Request<Rpc>, options?: AskOptions): Promise<Answer<Rpc>> {
+  ask<Rpc extends UnaryRpc>(rpc: Rpc, request: Request<Rpc>, options?: CheckAskOptions): Promise<Answer<Rpc>> {
     return this.calls.ask(rpc, request, options);
   }
 
   /** @throws {Verdict} failed: any answer but OK */
-  async ok<Rpc extends UnaryRpc>(rpc: Rpc, request: Request<Rpc>, options?: AskOptions): Promise<Response<Rpc>> {
+  async ok<Rpc extends UnaryRpc>(rpc: Rpc, request: Request<Rpc>, options?: CheckAskOptions): Promise<Response<Rpc>> {
     const answer = await this.ask(rpc, request, options);
     if (answer.value) return answer.value;
     throw new Verdict('failed', expectedBut('OK', answer), answer.report);
@@ -130,7 +130,7 @@ export class CheckContext {
     return this.options.accessType ?? 'mount';
   }
 
-  capability(mode: AccessMode = 'SINGLE_NODE_WRITER', type = this.accessType): Given<plain.VolumeCapability> {
+  capability(mode: CsiAccessMode = 'SINGLE_NODE_WRITER', type = this.accessType): Given<plain.VolumeCapability> {
     const access = type === 'block' ? { block: {} } : { mount: { fsType: this.options.fsType } };
     return { ...access, accessMode: { mode } };
   }

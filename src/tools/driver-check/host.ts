@@ -55,7 +55,7 @@ const kinds: Readonly<Record<string, PathKind>> = {
   'regular empty file': 'file',
 };
 
-export async function kindOf(path: string, timeoutMs: number): Promise<PathKind> {
+export async function pathKind(path: string, timeoutMs: number): Promise<PathKind> {
   const { status, stdout, stderr } = await run(['stat', '-c', '%F', path], timeoutMs);
   if (status === 0) return kinds[stdout.trim()] ?? 'something else';
   if (stderr.includes('No such file')) return 'nothing';
@@ -83,7 +83,7 @@ export async function deviceBytes(path: string, timeoutMs: number): Promise<bigi
 }
 
 /** Returns the size of the file system at a path. */
-export async function fileSystemBytes(path: string, timeoutMs: number): Promise<bigint> {
+export async function measuredBytes(path: string, timeoutMs: number): Promise<bigint> {
   const { status, stdout, stderr } = await run(['stat', '-f', '-c', '%b %S', path], timeoutMs);
   if (status !== 0) throw new Verdict('failed', `the file system at ${path} can't be measured: ${stderr.trim()}`);
   const [blocks = '', blockBytes = ''] = stdout.trim().split(' ');

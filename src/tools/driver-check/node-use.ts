@@ -10,11 +10,11 @@ import type {
   Volume,
   VolumeCapability,
 } from '../../csi/generated/plain.js';
-import type { AccessMode, AccessType, CheckContext } from './context.js';
+import type { AccessType, CheckContext, CsiAccessMode } from './context.js';
 
 export interface UseOptions {
   accessType?: AccessType;
-  mode?: AccessMode;
+  mode?: CsiAccessMode;
   /** Default: a volume created for this use. */
   volume?: Volume;
 }

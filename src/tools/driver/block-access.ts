@@ -6,7 +6,7 @@
 import { isSameSource, type MountSource } from '../../host/mount-table.js';
 import type { LoopDevice, LoopDevices } from './loop-devices.js';
 import { isLoopDevice } from './loop-devices.js';
-import type { Mounts } from './mounts.js';
+import type { HostMounts } from './mounts.js';
 import {
   checkOurs,
   type IsOurs,
@@ -16,8 +16,8 @@ import {
   refuseMountsOf,
   removeTarget,
 } from './node-access.js';
-import type { Staging, Target } from './state.js';
-import { isFit, make } from './target-paths.js';
+import type { StagedVolume, TargetMount } from './state.js';
+import { isFit, makePlace } from './target-paths.js';
 import { isReaderOnly } from './volume-capabilities.js';
 
 /** Whether a mount at a recorded target is ours: its device may have been detached since, and another one made. */
@@ -25,11 +25,11 @@ const isOurs: IsOurs = ({ root }) => isLoopDevice(root);
 
 export class BlockAccess implements NodeAccess {
   readonly #image: string;
-  readonly #mounts: Mounts;
+  readonly #mounts: HostMounts;
   readonly #devices: LoopDevices;
 
   /** @param image path without symlinks */
-  constructor(image: string, mounts: Mounts, devices: LoopDevices) {
+  constructor(image: string, mounts: HostMounts, devices: LoopDevices) {
     this.#image = image;
     this.#mounts = mounts;
     this.#devices = devices;
@@ -47,7 +47,7 @@ export class BlockAccess implements NodeAccess {
   /** Nothing is done at the staging path. */
   async checkStage(): Promise<void> {}
 
-  async stage({ capability }: Staging): Promise<void> {
+  async stage({ capability }: StagedVolume): Promise<void> {
     await this.#attach(isReaderOnly(capability));
   }
 
@@ -57,29 +57,29 @@ export class BlockAccess implements NodeAccess {
     await this.#devices.detachAll(this.#image);
   }
 
-  async isPublished({ place }: Target): Promise<boolean> {
+  async isPublished({ place }: TargetMount): Promise<boolean> {
     const sources = await this.#sources();
     return isSeenAt(this.#mounts, place, (entry) => sources.some((source) => isSameSource(entry, source)));
   }
 
-  hasTarget({ place }: Target): Promise<boolean> {
+  hasTarget({ place }: TargetMount): Promise<boolean> {
     return isAnywhereAt(this.#mounts, place, isOurs);
   }
 
-  async checkPublish({ place }: Target, isKnown: boolean): Promise<void> {
+  async checkPublish({ place }: TargetMount, isKnown: boolean): Promise<void> {
     const layers = (await this.#mounts.table()).at(place);
     checkOurs(place, layers, isKnown ? isOurs : () => false);
     if (layers.length === 0) await isFit(place, 'block');
   }
 
-  async publish({ place, readonly }: Target): Promise<void> {
+  async publish({ place, readonly }: TargetMount): Promise<void> {
     const device = await this.#attach(readonly);
     if (await this.#isShown(device, place)) return;
-    await make(place, 'block');
+    await makePlace(place, 'block');
     await this.#mounts.bind(device.path, place);
   }
 
-  async unpublish(target: Target): Promise<void> {
+  async unpublish(target: TargetMount): Promise<void> {
     await removeTarget(this.#mounts, target, 'block', isOurs);
   }
 

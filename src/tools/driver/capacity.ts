@@ -55,7 +55,7 @@ export function capacityToGrowTo(volume: VolumeRecord, range: CapacityRange | un
 }
 
 /** @returns whether the range allows this capacity */
-export function isWithin(capacityBytes: number, range: CapacityRange | undefined): boolean {
+export function isInRange(capacityBytes: number, range: CapacityRange | undefined): boolean {
   const { requiredBytes, limitBytes } = checkRange(range);
   const bytes = BigInt(capacityBytes);
   return bytes >= requiredBytes && (limitBytes === 0n || bytes <= limitBytes);

@@ -10,7 +10,7 @@ import { onAbort } from '../../abort.js';
  * Settles only once the tool has ended: until then its work may still take effect.
  * @param signal kills the tool
  */
-export type Run = (tool: string, args: readonly string[], signal?: AbortSignal) => Promise<Ran>;
+export type RunTool = (tool: string, args: readonly string[], signal?: AbortSignal) => Promise<Ran>;
 
 export interface Ran {
   status: number;
@@ -58,7 +58,7 @@ const notThere = 127;
 
 /** @throws Error if the tool is missing, or had to be killed */
 export const runner =
-  ({ timeoutMs, lockFile, diesWithDriver = false }: RunOptions): Run =>
+  ({ timeoutMs, lockFile, diesWithDriver = false }: RunOptions): RunTool =>
   async (tool, args, signal) => {
     signal?.throwIfAborted();
     const [program, ...words] = diesWithDriver ? ['setpriv', '--pdeathsig', 'KILL', tool, ...args] : [tool, ...args];
@@ -94,7 +94,7 @@ const missing = (what: string, cause?: unknown): Error =>
  * @throws {ToolFailure} the tool has failed; Error as `Run`
  */
 export async function outputOf(
-  run: Run,
+  run: RunTool,
   [tool, ...args]: readonly [string, ...string[]],
   signal?: AbortSignal,
 ): Promise<string> {

@@ -10,9 +10,9 @@ import { setTimeout } from 'node:timers/promises';
 import { CsiStatus } from '../../csi/server.js';
 import { messageOf } from '../../errors.js';
 import { isWithin } from '../../host/mount-table.js';
-import { outputOf, type Run, runner, ToolFailure } from './commands.js';
+import { outputOf, type RunTool, runner, ToolFailure } from './commands.js';
 import { type AccessType, isCode, isContentAt, statusFor, syncPath } from './disk.js';
-import { readMountTable } from './mounts.js';
+import { currentMounts } from './mounts.js';
 import { refuseMountsOf } from './node-access.js';
 
 /** Content of one volume or snapshot. */
@@ -51,7 +51,7 @@ export class Contents {
   readonly #directory: string;
   readonly #hasRecord: (id: string) => boolean;
   /** Runs tools that end with the driver. */
-  readonly #run: Run;
+  readonly #run: RunTool;
   readonly #stopping = new AbortController();
   /** Ids whose content could not be removed. */
   readonly #left = new Set<string>();
@@ -297,7 +297,7 @@ async function renameWhereThere(from: string, to: string): Promise<void> {
 
 /** Bind mounts within one file system have its device number, too: only the mount table tells them. */
 async function refuseMountsBelow(path: string): Promise<void> {
-  const table = await readMountTable();
+  const table = await currentMounts();
   refuseMountsOf(table, [table.sourceOf(path)]);
   const below = table.entries.find((entry) => isWithin(entry.path, path));
   if (below === undefined) return;
@@ -305,7 +305,7 @@ async function refuseMountsBelow(path: string): Promise<void> {
 }
 
 interface Copying {
-  run: Run;
+  run: RunTool;
   /** Directory with both ends, and no symlink on the way. */
   directory: string;
   signal: AbortSignal;

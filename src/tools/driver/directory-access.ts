@@ -1,7 +1,7 @@
 /** Volumes that are directories: bound onto the staging path, and from there onto the targets. */
 import { CsiStatus } from '../../csi/server.js';
 import { isRemoved, isSameSource, type MountEntry, type MountSource } from '../../host/mount-table.js';
-import type { Mounts } from './mounts.js';
+import type { HostMounts } from './mounts.js';
 import {
   checkOurs,
   type IsOurs,
@@ -13,69 +13,69 @@ import {
   unmountAt,
 } from './node-access.js';
 import { missingOptions, mountOptionsOf } from './node-requests.js';
-import type { Staging, Target } from './state.js';
-import { isFit, make } from './target-paths.js';
+import type { StagedVolume, TargetMount } from './state.js';
+import { isFit, makePlace } from './target-paths.js';
 import { isReaderOnly } from './volume-capabilities.js';
 
 export class DirectoryAccess implements NodeAccess {
   readonly #content: string;
-  readonly #mounts: Mounts;
+  readonly #mounts: HostMounts;
   readonly #isShared: boolean;
 
   /**
    * @param content path without symlinks
    * @param isShared drivers of other hosts show it too: on one machine, their mounts are seen here
    */
-  constructor(content: string, mounts: Mounts, isShared: boolean) {
+  constructor(content: string, mounts: HostMounts, isShared: boolean) {
     this.#content = content;
     this.#mounts = mounts;
     this.#isShared = isShared;
   }
 
-  async isStaged({ place }: Staging): Promise<boolean> {
+  async isStaged({ place }: StagedVolume): Promise<boolean> {
     return isSeenAt(this.#mounts, place, await this.#isOurs());
   }
 
-  async hasStaging({ place }: Staging): Promise<boolean> {
+  async hasStaging({ place }: StagedVolume): Promise<boolean> {
     return isAnywhereAt(this.#mounts, place, await this.#isOursToUndo());
   }
 
-  async checkStage({ place }: Staging): Promise<void> {
+  async checkStage({ place }: StagedVolume): Promise<void> {
     if ((await this.#layersAt(place)).length > 0 || (await isFit(place, 'mount'))) return;
     const message = `the staging path ${place} is not there: the caller makes the directory, then asks again`;
     throw new CsiStatus('FAILED_PRECONDITION', message);
   }
 
-  async stage({ place, capability }: Staging): Promise<void> {
+  async stage({ place, capability }: StagedVolume): Promise<void> {
     await this.#show(this.#content, place, mountOptionsOf(capability, isReaderOnly(capability)));
   }
 
-  async unstage({ place }: Staging): Promise<void> {
+  async unstage({ place }: StagedVolume): Promise<void> {
     await unmountAt(this.#mounts, place, await this.#isOursToUndo());
     if (!this.#isShared) refuseMountsOf(await this.#mounts.table(), [await this.#source()]);
   }
 
-  async isPublished({ place }: Target): Promise<boolean> {
+  async isPublished({ place }: TargetMount): Promise<boolean> {
     return isSeenAt(this.#mounts, place, await this.#isOurs());
   }
 
-  async hasTarget({ place }: Target): Promise<boolean> {
+  async hasTarget({ place }: TargetMount): Promise<boolean> {
     return isAnywhereAt(this.#mounts, place, await this.#isOursToUndo());
   }
 
-  async checkPublish({ place }: Target, isKnown: boolean): Promise<void> {
+  async checkPublish({ place }: TargetMount, isKnown: boolean): Promise<void> {
     const layers = await this.#layersAt(place);
     checkOurs(place, layers, () => isKnown);
     if (layers.length === 0) await isFit(place, 'mount');
   }
 
-  async publish({ place, capability, readonly }: Target, from: Staging): Promise<void> {
-    if ((await this.#layersAt(place)).length === 0) await make(place, 'mount');
+  async publish({ place, capability, readonly }: TargetMount, from: StagedVolume): Promise<void> {
+    if ((await this.#layersAt(place)).length === 0) await makePlace(place, 'mount');
     await this.#layersAt(from.place);
     await this.#show(from.place, place, mountOptionsOf(capability, readonly));
   }
 
-  async unpublish(target: Target): Promise<void> {
+  async unpublish(target: TargetMount): Promise<void> {
     await removeTarget(this.#mounts, target, 'mount', await this.#isOursToUndo());
   }
 

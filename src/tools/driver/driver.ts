@@ -9,7 +9,7 @@ import { packageVersion } from '../../host/version.js';
 import { type ControllerOptions, openController } from './controller.js';
 import { checkNodeId, identityHandlers } from './identity.js';
 import { type NodeOptions, nodeHandlers } from './node.js';
-import { type Serving, serve } from './serve.js';
+import { type Serving, serveDriver } from './serve.js';
 import { openState } from './state.js';
 
 export interface Driver {
@@ -52,7 +52,7 @@ export async function startDriver({
 }: ServedDriverOptions): Promise<Serving> {
   const driver = await openDriver(options);
   try {
-    const serving = await serve(endpoint, driver.handlers, stopGraceMs);
+    const serving = await serveDriver(endpoint, driver.handlers, stopGraceMs);
     let stopped: Promise<void> | undefined;
     return {
       stop: () => {

@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { CsiStatus } from '../../csi/server.js';
 import { messageOf } from '../../errors.js';
-import type { Ran, Run } from './commands.js';
+import type { Ran, RunTool } from './commands.js';
 
 export interface LoopDevice {
   /** `/dev/loop…` */
@@ -52,7 +52,7 @@ const deletedMark = ' (deleted)';
 
 export const isLoopDevice = (path: string): boolean => /^(?:.*\/)?loop\d+$/.test(path);
 
-export function hostLoopDevices(run: Run): LoopDevices {
+export function hostLoopDevices(run: RunTool): LoopDevices {
   const ran = (what: string, args: string[]): Promise<Ran> =>
     run('losetup', args).catch((cause: unknown): Ran => {
       throw noDevice(what, messageOf(cause));

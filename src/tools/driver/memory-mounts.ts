@@ -5,7 +5,7 @@
 
 import { type MountEntry, MountTable } from '../../host/mount-table.js';
 import type { LoopDevice, LoopDevices } from './loop-devices.js';
-import type { Mounts } from './mounts.js';
+import type { HostMounts } from './mounts.js';
 
 const rootMount: MountEntry = {
   id: 1,
@@ -20,7 +20,7 @@ const rootMount: MountEntry = {
   isReadOnly: false,
 };
 
-export function memoryMounts(): Mounts {
+export function memoryMounts(): HostMounts {
   let entries: MountEntry[] = [rootMount];
   let lastId = rootMount.id;
   const seenAt = (target: string): MountEntry => {

@@ -6,10 +6,10 @@ import { CsiStatus } from '../../csi/server.js';
 import { messageOf } from '../../errors.js';
 import * as host from '../../host/mount-info.js';
 import type { MountTable } from '../../host/mount-table.js';
-import type { Ran, Run } from './commands.js';
+import type { Ran, RunTool } from './commands.js';
 
 /** All paths are absolute and without symlinks. */
-export interface Mounts {
+export interface HostMounts {
   table(): Promise<MountTable>;
   /**
    * Shows the directory or file `source` at `target`, which is of the same kind, with the options of the source's
@@ -25,8 +25,8 @@ export interface Mounts {
   unmount(target: string): Promise<void>;
 }
 
-export const hostMounts = (run: Run): Mounts => ({
-  table: readMountTable,
+export const hostMounts = (run: RunTool): HostMounts => ({
+  table: currentMounts,
 
   bind: (source, target) => mountTool(run, 'mount', ['--bind', source, target], `can't mount at ${target}`),
 
@@ -42,12 +42,12 @@ export const hostMounts = (run: Run): Mounts => ({
 });
 
 /** @throws {CsiStatus} UNAVAILABLE: the table changes all the time */
-export const readMountTable = (): Promise<MountTable> =>
+export const currentMounts = (): Promise<MountTable> =>
   host.readMountTable().catch((cause: unknown) => {
     throw new CsiStatus('UNAVAILABLE', messageOf(cause));
   });
 
-async function mountTool(run: Run, tool: string, args: string[], what: string): Promise<void> {
+async function mountTool(run: RunTool, tool: string, args: string[], what: string): Promise<void> {
   const { status, stderr } = await run(tool, args).catch((cause: unknown): Ran => {
     throw new CsiStatus('INTERNAL', `${what}: ${messageOf(cause)}`);
   });

@@ -6,46 +6,46 @@
 import { CsiStatus } from '../../csi/server.js';
 import { isSourceWithin, type MountEntry, type MountSource, type MountTable } from '../../host/mount-table.js';
 import type { AccessType } from './disk.js';
-import type { Mounts } from './mounts.js';
-import type { Staging, Target } from './state.js';
-import { remove } from './target-paths.js';
+import type { HostMounts } from './mounts.js';
+import type { StagedVolume, TargetMount } from './state.js';
+import { removePlace } from './target-paths.js';
 
 /** Access to one volume. */
 export interface NodeAccess {
   /** Whether the volume is staged and can be published. */
-  isStaged(staging: Staging): Promise<boolean>;
+  isStaged(staging: StagedVolume): Promise<boolean>;
   /** Whether any mount of it is there, also a covered one, or one of removed content. */
-  hasStaging(staging: Staging): Promise<boolean>;
+  hasStaging(staging: StagedVolume): Promise<boolean>;
   /** @throws {CsiStatus} FAILED_PRECONDITION: something else is there. Nothing was changed */
-  checkStage(staging: Staging): Promise<void>;
-  stage(staging: Staging): Promise<void>;
+  checkStage(staging: StagedVolume): Promise<void>;
+  stage(staging: StagedVolume): Promise<void>;
   /** @throws {CsiStatus} FAILED_PRECONDITION: in use, or seen elsewhere too */
-  unstage(staging: Staging): Promise<void>;
+  unstage(staging: StagedVolume): Promise<void>;
   /** Whether the target shows the volume. */
-  isPublished(target: Target): Promise<boolean>;
+  isPublished(target: TargetMount): Promise<boolean>;
   /** Checks a target like `hasStaging`. */
-  hasTarget(target: Target): Promise<boolean>;
+  hasTarget(target: TargetMount): Promise<boolean>;
   /**
    * @param isKnown whether the volume has this target by its record
    * @throws {CsiStatus} FAILED_PRECONDITION: something else is there. Nothing was changed
    */
-  checkPublish(target: Target, isKnown: boolean): Promise<void>;
+  checkPublish(target: TargetMount, isKnown: boolean): Promise<void>;
   /** Makes the target, too. */
-  publish(target: Target, from: Staging): Promise<void>;
+  publish(target: TargetMount, from: StagedVolume): Promise<void>;
   /** Removes the target, too, unless somebody else's mount or content is there. */
-  unpublish(target: Target): Promise<void>;
+  unpublish(target: TargetMount): Promise<void>;
 }
 
 export type IsOurs = (entry: MountEntry) => boolean;
 
 /** Whether the mount that is seen at the place is ours. */
-export async function isSeenAt(mounts: Mounts, place: string, isOurs: IsOurs): Promise<boolean> {
+export async function isSeenAt(mounts: HostMounts, place: string, isOurs: IsOurs): Promise<boolean> {
   const top = (await mounts.table()).at(place).at(-1);
   return top !== undefined && isOurs(top);
 }
 
 /** Whether a mount of ours is at the place, hidden by others or not. */
-export const isAnywhereAt = async (mounts: Mounts, place: string, isOurs: IsOurs): Promise<boolean> =>
+export const isAnywhereAt = async (mounts: HostMounts, place: string, isOurs: IsOurs): Promise<boolean> =>
   oursAt(await mounts.table(), place, isOurs).length > 0;
 
 const oursAt = ({ entries }: MountTable, place: string, isOurs: IsOurs): MountEntry[] =>
@@ -56,7 +56,7 @@ const oursAt = ({ entries }: MountTable, place: string, isOurs: IsOurs): MountEn
  * @returns whether nothing is mounted there any more
  * @throws {CsiStatus} FAILED_PRECONDITION: in use, or something else is mounted over it, or over the way to it
  */
-export async function unmountAt(mounts: Mounts, place: string, isOurs: IsOurs): Promise<boolean> {
+export async function unmountAt(mounts: HostMounts, place: string, isOurs: IsOurs): Promise<boolean> {
   for (;;) {
     const table = await mounts.table();
     const layers = table.at(place);
@@ -73,8 +73,8 @@ export async function unmountAt(mounts: Mounts, place: string, isOurs: IsOurs): 
 }
 
 /** Unmounts like {@link unmountAt}, then removes the directory or file; other mounts and content stay. */
-export async function removeTarget(mounts: Mounts, { place }: Target, accessType: AccessType, isOurs: IsOurs) {
-  if (await unmountAt(mounts, place, isOurs)) await remove(place, accessType);
+export async function removeTarget(mounts: HostMounts, { place }: TargetMount, accessType: AccessType, isOurs: IsOurs) {
+  if (await unmountAt(mounts, place, isOurs)) await removePlace(place, accessType);
 }
 
 /** @throws {CsiStatus} FAILED_PRECONDITION: the mount that is seen there is not ours */

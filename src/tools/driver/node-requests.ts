@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { VolumeCapability } from '../../csi/generated/plain.js';
 import type { MountEntry } from '../../host/mount-table.js';
 import { invalid } from './requests.js';
-import { commonAccessType, isReaderOnly, modeOf, requireCapability } from './volume-capabilities.js';
+import { accessModeOf, commonAccessType, isReaderOnly, requireCapability } from './volume-capabilities.js';
 
 /** Longest path in Linux, without the closing NUL. */
 const maxPathBytes = 4095;
@@ -50,7 +50,7 @@ export function idOf(volumeId: string): string {
 }
 
 /** @returns the path without doubled and trailing slashes, used from here on */
-export function pathOf(path: string, field: string): string {
+export function cleanPath(path: string, field: string): string {
   if (path === '') throw invalid(`${field} is missing`);
   const shown = JSON.stringify(path.slice(0, maxPathBytes));
   if (path.includes('\0')) throw invalid(`${field} has a NUL in it: ${shown}`);
@@ -92,7 +92,7 @@ function checkFlags(asked: readonly string[]): void {
 export const readsOnly = (capability: VolumeCapability): boolean =>
   isReaderOnly(capability) || (capability.mount?.mountFlags.includes('ro') ?? false);
 
-export const hasOneTarget = (capability: VolumeCapability): boolean => oneTarget.has(modeOf(capability));
+export const allowsOneTarget = (capability: VolumeCapability): boolean => oneTarget.has(accessModeOf(capability));
 
 /** Options of a mount for this use, as mount(8) accepts them. */
 export const mountOptionsOf = ({ mount }: VolumeCapability, readonly: boolean): string[] => [

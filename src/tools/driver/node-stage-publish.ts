@@ -10,22 +10,22 @@ import type {
 } from '../../csi/generated/plain.js';
 import { CsiStatus } from '../../csi/server.js';
 import type { NodeAccess } from './node-access.js';
-import { capabilityOf, hasOneTarget, idOf, isSame, pathOf, readsOnly } from './node-requests.js';
+import { allowsOneTarget, capabilityOf, cleanPath, idOf, isSame, readsOnly } from './node-requests.js';
 import type { NodeVolumes } from './node-volumes.js';
 import { checkSizes } from './requests.js';
-import type { Staging, Target, UseRecord } from './state.js';
-import { placeOf } from './target-paths.js';
+import type { StagedVolume, TargetMount, UseRecord } from './state.js';
+import { tablePathOf } from './target-paths.js';
 import { accessTypeOf, checkUsable, whyNot } from './volume-capabilities.js';
 
 export async function stage(volumes: NodeVolumes, request: NodeStageVolumeRequest): Promise<object> {
   checkSizes(request);
   const id = idOf(request.volumeId);
-  const path = pathOf(request.stagingTargetPath, 'staging_target_path');
+  const path = cleanPath(request.stagingTargetPath, 'staging_target_path');
   const capability = capabilityOf(request.volumeCapability);
-  const place = await placeOf(path);
+  const place = await tablePathOf(path);
   return volumes.only(id, place ?? path, async () => {
     const volume = volumes.volume(id);
-    const staging: Staging = { ...(await volumes.whereIs(path, place, 'staging_target_path')), capability };
+    const staging: StagedVolume = { ...(await volumes.whereIs(path, place, 'staging_target_path')), capability };
     const { accessType } = volume;
     const exceeded = whyNot(volume, capability);
     if (exceeded !== undefined) throw new CsiStatus('FAILED_PRECONDITION', exceeded);
@@ -42,7 +42,7 @@ export async function stage(volumes: NodeVolumes, request: NodeStageVolumeReques
 }
 
 /** @param there the present staging */
-function refuseOther(id: string, there: Staging, asked: Staging): void {
+function refuseOther(id: string, there: StagedVolume, asked: StagedVolume): void {
   if (there.place !== asked.place) {
     const message = `the volume ${id} is staged at ${there.place}, and has one staging path: NodeUnstageVolume it first`;
     throw new CsiStatus('FAILED_PRECONDITION', message);
@@ -55,7 +55,7 @@ function refuseOther(id: string, there: Staging, asked: Staging): void {
 export async function unstage(volumes: NodeVolumes, request: NodeUnstageVolumeRequest): Promise<object> {
   checkSizes(request);
   const id = idOf(request.volumeId);
-  const path = pathOf(request.stagingTargetPath, 'staging_target_path');
+  const path = cleanPath(request.stagingTargetPath, 'staging_target_path');
   return volumes.only(id, path, async () => {
     const use = volumes.useOf(id);
     const staging = use.stagings.find((one) => one.path === path);
@@ -82,15 +82,15 @@ async function refuseWhilePublished(volumes: NodeVolumes, { id, targets }: UseRe
 export async function publish(volumes: NodeVolumes, request: NodePublishVolumeRequest): Promise<object> {
   checkSizes(request);
   const id = idOf(request.volumeId);
-  const path = pathOf(request.targetPath, 'target_path');
+  const path = cleanPath(request.targetPath, 'target_path');
   const capability = capabilityOf(request.volumeCapability);
-  const place = await placeOf(path);
+  const place = await tablePathOf(path);
   return volumes.only(id, place ?? path, async () => {
     const volume = volumes.volume(id);
     const stagingPath = stagingPathOf(request);
     const readonly = request.readonly || readsOnly(capability) || volumes.isPublishedReadonly(volume);
     const where = await volumes.whereIs(path, place, 'target_path');
-    const target: Target = { ...where, capability, stagingPath, readonly };
+    const target: TargetMount = { ...where, capability, stagingPath, readonly };
     checkUsable(volume, capability);
     await volumes.checkContent(id, volume.accessType);
     volumes.checkUnused(where, id, 'targets');
@@ -108,7 +108,7 @@ export async function publish(volumes: NodeVolumes, request: NodePublishVolumeRe
 }
 
 function stagingPathOf({ stagingTargetPath, volumeId }: NodePublishVolumeRequest): string {
-  if (stagingTargetPath !== '') return pathOf(stagingTargetPath, 'staging_target_path');
+  if (stagingTargetPath !== '') return cleanPath(stagingTargetPath, 'staging_target_path');
   const message = `staging_target_path is missing: NodeStageVolume the volume ${volumeId} first, then name its path`;
   throw new CsiStatus('FAILED_PRECONDITION', message);
 }
@@ -116,8 +116,8 @@ function stagingPathOf({ stagingTargetPath, volumeId }: NodePublishVolumeRequest
 async function stagingOf(
   { id, stagings }: UseRecord,
   access: NodeAccess,
-  { stagingPath, readonly }: Target,
-): Promise<Staging> {
+  { stagingPath, readonly }: TargetMount,
+): Promise<StagedVolume> {
   const staging = stagings.find(({ path }) => path === stagingPath);
   if (!staging || !(await access.isStaged(staging))) {
     const message = `the volume ${id} is not staged at ${stagingPath}: NodeStageVolume it first`;
@@ -129,7 +129,7 @@ async function stagingOf(
 }
 
 /** Ignores records without a mount: their work was never done, or ended with a reboot. */
-async function checkTargets({ id, targets }: UseRecord, access: NodeAccess, asked: Target): Promise<void> {
+async function checkTargets({ id, targets }: UseRecord, access: NodeAccess, asked: TargetMount): Promise<void> {
   for (const there of targets) {
     if (!(await access.hasTarget(there))) continue;
     if (there.path === asked.path) {
@@ -137,7 +137,7 @@ async function checkTargets({ id, targets }: UseRecord, access: NodeAccess, aske
       const message = `the volume ${id} is published at ${there.path} with other arguments: ${JSON.stringify(there)}`;
       throw new CsiStatus('ALREADY_EXISTS', message);
     }
-    const strict = [there, asked].find(({ capability }) => hasOneTarget(capability));
+    const strict = [there, asked].find(({ capability }) => allowsOneTarget(capability));
     if (!strict) continue;
     const message = `the volume ${id} is published at ${there.path}, and ${strict.capability.accessMode?.mode} allows one target: NodeUnpublishVolume it first`;
     throw new CsiStatus('FAILED_PRECONDITION', message);
@@ -147,7 +147,7 @@ async function checkTargets({ id, targets }: UseRecord, access: NodeAccess, aske
 export async function unpublish(volumes: NodeVolumes, request: NodeUnpublishVolumeRequest): Promise<object> {
   checkSizes(request);
   const id = idOf(request.volumeId);
-  const path = pathOf(request.targetPath, 'target_path');
+  const path = cleanPath(request.targetPath, 'target_path');
   return volumes.only(id, path, async () => {
     const use = volumes.useOf(id);
     const target = use.targets.find((one) => one.path === path);

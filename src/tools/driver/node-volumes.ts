@@ -8,16 +8,16 @@ import { DirectoryAccess } from './directory-access.js';
 import type { AccessType } from './disk.js';
 import { isContentAt } from './disk.js';
 import type { LoopDevices } from './loop-devices.js';
-import type { Mounts } from './mounts.js';
+import type { HostMounts } from './mounts.js';
 import type { NodeAccess } from './node-access.js';
 import { tidied } from './node-requests.js';
 import { invalid, notFound } from './requests.js';
-import type { DriverState, Staging, Target, UseRecord, VolumeRecord } from './state.js';
+import type { DriverState, StagedVolume, TargetMount, UseRecord, VolumeRecord } from './state.js';
 import { noParent } from './target-paths.js';
 
 /** Effects of the driver on the host; default: the real ones, which need root. */
 export interface NodePorts {
-  mounts: Mounts;
+  mounts: HostMounts;
   loopDevices: LoopDevices;
 }
 
@@ -97,9 +97,9 @@ export class NodeVolumes {
   }
 
   /** Staging or target of this volume at the path, however the caller writes it. */
-  useAt(id: string, path: string): { staging: Staging } | { target: Target } | undefined {
+  useAt(id: string, path: string): { staging: StagedVolume } | { target: TargetMount } | undefined {
     const { stagings, targets } = this.useOf(id);
-    const isThere = (use: Staging): boolean => use.path === tidied(path);
+    const isThere = (use: StagedVolume): boolean => use.path === tidied(path);
     const target = targets.find(isThere);
     if (target) return { target };
     const staging = stagings.find(isThere);
@@ -124,7 +124,7 @@ export class NodeVolumes {
 
   /** @throws {CsiStatus} FAILED_PRECONDITION: another volume, or another use of this one, is recorded there */
   checkUnused({ path, place }: Where, id: string, as: 'stagings' | 'targets'): void {
-    const isThere = (use: Staging): boolean => use.path === path || use.place === place;
+    const isThere = (use: StagedVolume): boolean => use.path === path || use.place === place;
     for (const [kind, undo] of [
       ['stagings', 'NodeUnstageVolume'],
       ['targets', 'NodeUnpublishVolume'],

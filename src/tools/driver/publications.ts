@@ -6,12 +6,12 @@ import type { ControllerPublishVolumeRequest, VolumeCapability } from '../../csi
 import { type CsiHandlers, CsiStatus } from '../../csi/server.js';
 import type { AttachOptions, ControllerContext } from './controller-context.js';
 import { checkSizes, invalid, notFound, requireId } from './requests.js';
-import type { DriverState, Publication, VolumeRecord } from './state.js';
+import type { DriverState, NodePublication, VolumeRecord } from './state.js';
 import {
+  accessModeOf,
   checkUsable,
   isMultiNode,
   isReaderOnly,
-  modeOf,
   requireCapability,
   sameCapabilities,
 } from './volume-capabilities.js';
@@ -61,7 +61,7 @@ export function publicationHandlers(
 interface Wish {
   volumeId: string;
   nodeId: string;
-  publication: Publication;
+  publication: NodePublication;
 }
 
 function wishOf({ volumeId, nodeId, volumeCapability, readonly }: ControllerPublishVolumeRequest): Wish {
@@ -71,7 +71,7 @@ function wishOf({ volumeId, nodeId, volumeCapability, readonly }: ControllerPubl
 }
 
 /** @throws {CsiStatus} ALREADY_EXISTS */
-function checkSame(existing: Publication, wanted: Publication, nodeId: string): void {
+function checkSame(existing: NodePublication, wanted: NodePublication, nodeId: string): void {
   const isSame = existing.readonly === wanted.readonly && sameCapabilities([existing.capability], [wanted.capability]);
   if (isSame) return;
   const message = `it is published to ${nodeId} already, with another capability or readonly: unpublish it first`;
@@ -79,23 +79,24 @@ function checkSame(existing: Publication, wanted: Publication, nodeId: string): 
 }
 
 /** @throws {CsiStatus} FAILED_PRECONDITION naming the node whose publication is in the way */
-function checkOthers(volume: VolumeRecord, nodeId: string, wanted: Publication): void {
+function checkOthers(volume: VolumeRecord, nodeId: string, wanted: NodePublication): void {
   for (const [node, other] of Object.entries(volume.publications)) {
     if (node === nodeId || canGoTogether(wanted, other)) continue;
-    const how = `${modeOf(other.capability)}${other.readonly ? ', readonly' : ''}`;
-    const message = `the volume is published to node ${node} (${how}), and ${modeOf(wanted.capability)} can't go with that: unpublish it there first`;
+    const how = `${accessModeOf(other.capability)}${other.readonly ? ', readonly' : ''}`;
+    const message = `the volume is published to node ${node} (${how}), and ${accessModeOf(wanted.capability)} can't go with that: unpublish it there first`;
     throw new CsiStatus('FAILED_PRECONDITION', message);
   }
 }
 
-function canGoTogether(one: Publication, other: Publication): boolean {
+function canGoTogether(one: NodePublication, other: NodePublication): boolean {
   if (!isMultiNode(one.capability) || !isMultiNode(other.capability)) return false;
   const areBothWriting = writes(one) && writes(other);
   return !areBothWriting || !(isSingleWriter(one.capability) || isSingleWriter(other.capability));
 }
 
-const writes = ({ capability, readonly }: Publication): boolean => !readonly && !isReaderOnly(capability);
-const isSingleWriter = (capability: VolumeCapability): boolean => modeOf(capability) === 'MULTI_NODE_SINGLE_WRITER';
+const writes = ({ capability, readonly }: NodePublication): boolean => !readonly && !isReaderOnly(capability);
+const isSingleWriter = (capability: VolumeCapability): boolean =>
+  accessModeOf(capability) === 'MULTI_NODE_SINGLE_WRITER';
 
 /** Counts the volumes of each node, also those that are being published to it. */
 class Slots {

@@ -87,7 +87,7 @@ interface Page<T> {
  * @param prefix of the ids: one list's tokens are not another's
  * @throws {CsiStatus} INVALID_ARGUMENT: a negative number of entries; ABORTED: a token that was never given
  */
-export function pageOf<T extends { readonly id: string }>(
+export function entriesPage<T extends { readonly id: string }>(
   all: readonly T[],
   prefix: string,
   { maxEntries, startingToken }: PageRequest,

@@ -18,7 +18,7 @@ const maxMessageBytes = 64 * 1024 * 1024;
  * @param graceMs how long `stop` lets calls and connections end by themselves
  * @throws {StagecraftError} INVALID_ARGUMENT: the endpoint; SOCKET_IN_USE: somebody answers there
  */
-export async function serve(endpoint: string, handlers: CsiHandlers, graceMs: number): Promise<Serving> {
+export async function serveDriver(endpoint: string, handlers: CsiHandlers, graceMs: number): Promise<Serving> {
   const listening = await listen(socketPathOf(endpoint));
   const server = new Server({
     'grpc.max_send_message_length': maxMessageBytes,

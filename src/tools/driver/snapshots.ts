@@ -16,7 +16,7 @@ import {
 import type { ControllerContext } from './controller-context.js';
 import { statusFor } from './disk.js';
 import { checkParameters } from './parameters.js';
-import { checkId, checkSizes, invalid, notFound, pageOf, requireId, requireName } from './requests.js';
+import { checkId, checkSizes, entriesPage, invalid, notFound, requireId, requireName } from './requests.js';
 import type { GroupRecord, SnapshotRecord, VolumeRecord } from './state.js';
 import { requireVolume } from './volumes.js';
 
@@ -49,7 +49,7 @@ export const snapshotHandlers = (context: ControllerContext): CsiHandlers => ({
       (snapshot) =>
         (snapshotId === '' || snapshot.id === snapshotId) && (sourceId === '' || snapshot.sourceVolumeId === sourceId),
     );
-    const { items, nextToken } = pageOf(matching, snapshotIdPrefix, request);
+    const { items, nextToken } = entriesPage(matching, snapshotIdPrefix, request);
     return { entries: items.map((snapshot) => ({ snapshot: snapshotAnswer(snapshot) })), nextToken };
   },
 });

@@ -22,10 +22,10 @@ export interface VolumeRecord {
   readonly mutableParameters: Record<string, string>;
   readonly source?: { readonly snapshotId: string } | { readonly volumeId: string };
   /** Nodes that the controller has published the volume to, each with its request. */
-  readonly publications: Readonly<Record<string, Publication>>;
+  readonly publications: Readonly<Record<string, NodePublication>>;
 }
 
-export interface Publication {
+export interface NodePublication {
   readonly capability: VolumeCapability;
   readonly readonly: boolean;
 }
@@ -55,11 +55,11 @@ export interface GroupRecord {
  */
 export interface UseRecord {
   readonly id: string;
-  readonly stagings: readonly Staging[];
-  readonly targets: readonly Target[];
+  readonly stagings: readonly StagedVolume[];
+  readonly targets: readonly TargetMount[];
 }
 
-export interface Staging {
+export interface StagedVolume {
   /** Path as the caller names it. */
   readonly path: string;
   /** Absolute path without symlinks at the time of the request: the kernel's name of the mount. */
@@ -67,7 +67,7 @@ export interface Staging {
   readonly capability: VolumeCapability;
 }
 
-export interface Target extends Staging {
+export interface TargetMount extends StagedVolume {
   readonly stagingPath: string;
   readonly readonly: boolean;
 }

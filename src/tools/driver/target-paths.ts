@@ -10,7 +10,7 @@ import { messageOf } from '../../errors.js';
 import type { AccessType } from './disk.js';
 
 /** Path in the mount table: symlinks on the way there are followed. Undefined if the parent is missing. */
-export async function placeOf(path: string): Promise<string | undefined> {
+export async function tablePathOf(path: string): Promise<string | undefined> {
   const parent = await orUndefined(realpath(dirname(path)));
   return parent === undefined ? undefined : join(parent, basename(path));
 }
@@ -32,14 +32,14 @@ export async function isFit(place: string, accessType: AccessType): Promise<bool
 }
 
 /** @throws {CsiStatus} as {@link isFit} */
-export async function make(place: string, accessType: AccessType): Promise<void> {
+export async function makePlace(place: string, accessType: AccessType): Promise<void> {
   if (await isFit(place, accessType)) return;
   if (accessType === 'mount') await orRefused(mkdir(place, { mode: 0o700 }));
   else await (await orRefused(open(place, 'wx', 0o600))).close();
 }
 
-/** Removes what {@link make} made; anything else stays. Nothing is mounted there. */
-export async function remove(place: string, accessType: AccessType): Promise<void> {
+/** Removes what {@link makePlace} made; anything else stays. Nothing is mounted there. */
+export async function removePlace(place: string, accessType: AccessType): Promise<void> {
   const found = await orUndefined(lstat(place));
   if (!found || (await faultOf(place, found, accessType)) !== undefined) return;
   await orRefused(accessType === 'mount' ? rmdir(place) : unlink(place));

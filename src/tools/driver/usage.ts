@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import type { VolumeUsage } from '../../csi/generated/plain.js';
 import { CsiStatus } from '../../csi/server.js';
 import { messageOf } from '../../errors.js';
-import type { Ran, Run } from './commands.js';
+import type { Ran, RunTool } from './commands.js';
 
 export interface Usage {
   usedBytes: number;
@@ -16,7 +16,7 @@ export interface Usage {
 export type Measure = (directory: string) => Promise<Usage>;
 
 /** Shares one measurement among callers for the same directory at the same time. */
-export function usageMeter(run: Run): Measure {
+export function usageMeter(run: RunTool): Measure {
   const underWay = new Map<string, Promise<Usage>>();
   return (directory) => {
     const known = underWay.get(directory);
@@ -63,9 +63,9 @@ export async function fileSystemUsage(directory: string): Promise<VolumeUsage[]>
  * Bytes that a directory or file takes up on disk.
  * @throws {CsiStatus} INTERNAL
  */
-const usedBytesOf = (run: Run, path: string): Promise<number> => diskUsage(run, ['--block-size=1', path]);
+const usedBytesOf = (run: RunTool, path: string): Promise<number> => diskUsage(run, ['--block-size=1', path]);
 
-async function measure(run: Run, directory: string): Promise<Usage> {
+async function measure(run: RunTool, directory: string): Promise<Usage> {
   const usedBytes = await usedBytesOf(run, directory);
   const usedInodes = await diskUsage(run, ['--inodes', directory]);
   const { bavail, bsize, ffree } = await statfs(directory);
@@ -73,7 +73,7 @@ async function measure(run: Run, directory: string): Promise<Usage> {
 }
 
 /** Accepts complaints of du(1) about files that went away during the count: the sum is good all the same. */
-async function diskUsage(run: Run, args: string[]): Promise<number> {
+async function diskUsage(run: RunTool, args: string[]): Promise<number> {
   const { stdout, stderr } = await run('du', ['--summarize', '--one-file-system', ...args]).catch(
     (cause: unknown): Ran => {
       throw new CsiStatus('INTERNAL', `the volume's usage is not known: ${messageOf(cause)}; ask again`);

@@ -19,14 +19,15 @@ const reach: Readonly<Record<string, number>> = {
   MULTI_NODE_MULTI_WRITER: 3,
 } satisfies Partial<Record<VolumeCapabilityAccessModeMode, number>>;
 
-export const modeOf = ({ accessMode }: VolumeCapability): string => accessMode?.mode ?? 'UNKNOWN';
+export const accessModeOf = ({ accessMode }: VolumeCapability): string => accessMode?.mode ?? 'UNKNOWN';
 
 export const accessTypeOf = ({ block }: VolumeCapability): AccessType => (block ? 'block' : 'mount');
 
 export const isMultiNode = (capability: VolumeCapability): boolean => reachOf(capability) > 0;
 
 /** Whether the capability never writes, whatever the publication says. */
-export const isReaderOnly = (capability: VolumeCapability): boolean => modeOf(capability).endsWith('_READER_ONLY');
+export const isReaderOnly = (capability: VolumeCapability): boolean =>
+  accessModeOf(capability).endsWith('_READER_ONLY');
 
 /** @throws {CsiStatus} INVALID_ARGUMENT: none, or one without access type or mode */
 export function requireCapabilities(capabilities: readonly VolumeCapability[]): void {
@@ -38,7 +39,7 @@ export function requireCapabilities(capabilities: readonly VolumeCapability[]): 
 export function requireCapability(capability: VolumeCapability | undefined): VolumeCapability {
   if (!capability) throw invalid('volume_capability is missing');
   if (!capability.block && !capability.mount) throw invalid('a volume capability must say block or mount');
-  if (modeOf(capability) === 'UNKNOWN') throw invalid('a volume capability must have an access mode');
+  if (accessModeOf(capability) === 'UNKNOWN') throw invalid('a volume capability must have an access mode');
   return capability;
 }
 
@@ -49,7 +50,7 @@ export function requireCapability(capability: VolumeCapability | undefined): Vol
 export function commonAccessType(capabilities: readonly VolumeCapability[]): AccessType {
   requireCapabilities(capabilities);
   const unknown = capabilities.find((capability) => reachOf(capability) === -1);
-  if (unknown) throw invalid(`the access mode ${modeOf(unknown)} is not known here`);
+  if (unknown) throw invalid(`the access mode ${accessModeOf(unknown)} is not known here`);
   const [accessType, other] = new Set(capabilities.map(accessTypeOf));
   if (!accessType || other) throw invalid('a volume is either block or mount: ask for one of them');
   return accessType;
@@ -61,7 +62,7 @@ export function whyNot(volume: VolumeRecord, capability: VolumeCapability): stri
   if (accessType !== volume.accessType) return `the volume ${volume.id} is ${volume.accessType}, not ${accessType}`;
   const widest = Math.max(...volume.capabilities.map(reachOf));
   if (reachOf(capability) >= 0 && reachOf(capability) <= widest) return undefined;
-  return `the volume ${volume.id} was not made for ${modeOf(capability)}`;
+  return `the volume ${volume.id} was not made for ${accessModeOf(capability)}`;
 }
 
 /** @throws {CsiStatus} INVALID_ARGUMENT: the volume can't be used so */
@@ -76,13 +77,13 @@ export function sameCapabilities(some: readonly VolumeCapability[], others: read
   return a.size === b.size && [...a].every((text) => b.has(text));
 }
 
-const reachOf = (capability: VolumeCapability): number => reach[modeOf(capability)] ?? -1;
+const reachOf = (capability: VolumeCapability): number => reach[accessModeOf(capability)] ?? -1;
 
 function textOf(capability: VolumeCapability): string {
   const { fsType = '', mountFlags = [], volumeMountGroup = '' } = capability.mount ?? {};
   return JSON.stringify([
     accessTypeOf(capability),
-    modeOf(capability),
+    accessModeOf(capability),
     fsType,
     [...mountFlags].sort(),
     volumeMountGroup,

@@ -10,13 +10,13 @@ import type {
 } from '../../csi/generated/plain.js';
 import { type CsiHandlers, CsiStatus } from '../../csi/server.js';
 import { completeSnapshot, statusOf, volumeAnswer } from './answers.js';
-import { capacityFor, capacityToGrowTo, checkRange, isWithin } from './capacity.js';
+import { capacityFor, capacityToGrowTo, checkRange, isInRange } from './capacity.js';
 import type { Content } from './contents.js';
 import type { ControllerContext } from './controller-context.js';
 import type { AccessType } from './disk.js';
 import { canBeHere, isHere, topologyOf } from './identity.js';
 import { checkMutableParameters, checkVolumeParameters, rootModeOf, sameParameters } from './parameters.js';
-import { checkSizes, invalid, notFound, pageOf, requireId, requireName } from './requests.js';
+import { checkSizes, entriesPage, invalid, notFound, requireId, requireName } from './requests.js';
 import type { DriverState, VolumeRecord } from './state.js';
 import {
   checkUsable,
@@ -55,7 +55,7 @@ export const volumeHandlers = (context: ControllerContext): CsiHandlers => ({
 
   ListVolumes: async (request) => {
     checkSizes(request);
-    const { items, nextToken } = pageOf(context.state.volumes.all(), volumeIdPrefix, request);
+    const { items, nextToken } = entriesPage(context.state.volumes.all(), volumeIdPrefix, request);
     const entries = [];
     for (const volume of items) {
       const status = await statusOf(context, volume);
@@ -149,7 +149,7 @@ function sourceOf(source: VolumeContentSource | undefined): VolumeRecord['source
 function checkSame(state: DriverState, existing: VolumeRecord, { request, source }: Wish): void {
   const differs = (
     [
-      ['capacity_range', isWithin(existing.capacityBytes, request.capacityRange)],
+      ['capacity_range', isInRange(existing.capacityBytes, request.capacityRange)],
       ['volume_capabilities', sameCapabilities(existing.capabilities, request.volumeCapabilities)],
       ['parameters', sameParameters(existing.parameters, request.parameters)],
       ['volume_content_source', JSON.stringify(existing.source) === JSON.stringify(source)],

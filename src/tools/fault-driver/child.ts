@@ -13,8 +13,8 @@ import {
   type Ask,
   type DirectorAnswers,
   type DriverAnswers,
+  type LinkMessage,
   link,
-  type Message,
   type ServeOptions,
 } from './protocol.js';
 
@@ -57,7 +57,7 @@ export class Child {
       {
         // A failure means that the process has ended: `exited` reports it.
         send: (message) => this.#process.send(message, undefined, undefined, () => undefined),
-        onMessage: (receive) => this.#process.on('message', (message) => receive(message as Message)),
+        onMessage: (receive) => this.#process.on('message', (message) => receive(message as LinkMessage)),
       },
       this.#answers(),
     );

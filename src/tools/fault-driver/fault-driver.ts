@@ -7,7 +7,7 @@ import { monotonicMs } from './call.js';
 import { CallBook, defaultPatienceMs, type WaitOptions } from './call-book.js';
 import { Child } from './child.js';
 import { Faults } from './faults.js';
-import { checkOptions, type PlainDriverOptions, processOptions } from './plain-options.js';
+import { checkPlainOptions, type PlainDriverOptions, processOptions } from './plain-options.js';
 import type { ServeOptions } from './protocol.js';
 
 export interface FaultDriverOptions extends PlainDriverOptions {
@@ -26,7 +26,7 @@ export interface FaultDriverOptions extends PlainDriverOptions {
  * @throws {StagecraftError} what keeps it from serving: see `startDriver`
  */
 export async function faultDriver(options: FaultDriverOptions): Promise<FaultDriver> {
-  checkOptions(options, processOptions);
+  checkPlainOptions(options, processOptions);
   const driver = new FaultDriver(options);
   await driver.start();
   return driver;

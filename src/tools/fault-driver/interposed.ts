@@ -15,7 +15,7 @@ import { type CallEnd, type Director, monotonicMs } from './call.js';
 import { type CheckedStep, doesWork, type Moment, messagesOf } from './step.js';
 
 /** Connection of a call. */
-export interface Origin {
+export interface CallConnection {
   /** See `Arrival.socket`. */
   socket: number;
   breakOff(): void;
@@ -35,7 +35,7 @@ type StreamWork = (request: object, call: ServerCall) => AsyncIterable<object>;
  * Makes handlers for every RPC. An RPC that the driver lacks is answered UNIMPLEMENTED, unless the script decides
  * otherwise.
  */
-export function interposed(handlers: CsiHandlers, director: Director, origin: Origin): CsiHandlers {
+export function interposed(handlers: CsiHandlers, director: Director, origin: CallConnection): CsiHandlers {
   const names = Object.keys(rpcs).filter((name): name is RpcName => name in rpcs);
   const all = names.map((rpc) => {
     const unary: UnaryWork = (request, call) =>
@@ -69,13 +69,13 @@ const neverAborted = new AbortController().signal;
 /** One call, from arrival to end. */
 class Call {
   readonly #director: Director;
-  readonly #origin: Origin;
+  readonly #origin: CallConnection;
   readonly #incoming: Incoming;
   #number = 0;
   #step: CheckedStep = {};
   #work: GrpcCode | undefined;
 
-  constructor(director: Director, origin: Origin, incoming: Incoming) {
+  constructor(director: Director, origin: CallConnection, incoming: Incoming) {
     this.#director = director;
     this.#origin = origin;
     this.#incoming = incoming;

@@ -45,7 +45,7 @@ export const processOptions = z.strictObject({
 export const serveOptions = z.strictObject({ ...shapes, handlers: handlerNames.optional() });
 
 /** @throws TypeError naming each option that is missing, unknown or of the wrong type */
-export function checkOptions(options: unknown, schema: typeof processOptions | typeof serveOptions): void {
+export function checkPlainOptions(options: unknown, schema: typeof processOptions | typeof serveOptions): void {
   const { error } = schema.safeParse(options);
   if (!error) return;
   const faults = error.issues.map(({ path, message }) => `${path.join('.') || 'the options'}: ${message}`);

@@ -37,11 +37,11 @@ export type Ask<Theirs extends Answers> = <What extends keyof Theirs & string>(
 
 /** One end of the channel. */
 export interface Port {
-  send(message: Message): void;
-  onMessage(receive: (message: Message) => void): void;
+  send(message: LinkMessage): void;
+  onMessage(receive: (message: LinkMessage) => void): void;
 }
 
-export type Message =
+export type LinkMessage =
   | { id: number; what: string; argument: unknown }
   | { id: number; result: unknown }
   | { id: number; failure: { code?: ErrorCode | undefined; message: string } };

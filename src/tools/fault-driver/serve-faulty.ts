@@ -8,7 +8,7 @@ import { socketPathOf } from '../driver/socket.js';
 import type { Director } from './call.js';
 import { CallBook } from './call-book.js';
 import { Faults } from './faults.js';
-import { checkOptions, type PlainDriverOptions, serveOptions } from './plain-options.js';
+import { checkPlainOptions, type PlainDriverOptions, serveOptions } from './plain-options.js';
 import { ServedDriver } from './served-driver.js';
 import type { Step, Use } from './step.js';
 
@@ -24,7 +24,7 @@ export interface FaultyOptions extends PlainDriverOptions {
  * @throws {StagecraftError} the reason why it cannot serve: see `startDriver`
  */
 export async function serveFaulty(given: FaultyOptions): Promise<FaultyServer> {
-  checkOptions(given, serveOptions);
+  checkPlainOptions(given, serveOptions);
   const { socketPath, handlers, ...options } = given;
   const book = new CallBook(options.nodeId);
   const ending = new AbortController();

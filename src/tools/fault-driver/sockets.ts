@@ -13,10 +13,10 @@ import { maxMessageBytes } from '../../csi/answer-limits.js';
 import { addCsiHandlers, type CsiHandlers } from '../../csi/server.js';
 import { messageOf, StagecraftError } from '../../errors.js';
 import { type Listening, listen, removeStale, socketPathOf } from '../driver/socket.js';
-import type { Origin } from './interposed.js';
+import type { CallConnection } from './interposed.js';
 
 /** Origin of a call, as far as the sockets know it. */
-type Connected = Pick<Origin, 'socket' | 'breakOff'>;
+type Connected = Pick<CallConnection, 'socket' | 'breakOff'>;
 
 export class Sockets {
   readonly #path: string;

@@ -3,26 +3,26 @@
 import assert from 'node:assert/strict';
 import {
   assertHas,
-  commitOf,
   commitOne,
   conflictWithA,
   done,
   journalSeqs,
   listed,
   owed,
-  type Subject,
+  plainCommit,
+  type StoreSubject,
   type TestRunner,
 } from './subject.js';
 
-export function batchSection({ describe, it }: TestRunner, subject: Subject): void {
+export function batchSection({ describe, it }: TestRunner, subject: StoreSubject): void {
   describe('several commits in one call', () => {
     it('no items get no results', async () => {
       assert.deepEqual(await subject.store.commit([]), []);
     });
 
     it('one conflict harms no other item, and results come in the order given', async () => {
-      await commitOne(subject, commitOf('b', 0));
-      const results = await subject.store.commit([commitOf('a', 0), commitOf('b', 7), commitOf('c', 0)]);
+      await commitOne(subject, plainCommit('b', 0));
+      const results = await subject.store.commit([plainCommit('a', 0), plainCommit('b', 7), plainCommit('c', 0)]);
       assert.deepEqual(
         results.map(({ status }) => status),
         ['done', 'conflict', 'done'],
@@ -31,7 +31,7 @@ export function batchSection({ describe, it }: TestRunner, subject: Subject): vo
     });
 
     it('several for one address apply in order', async () => {
-      const items = [commitOf('a', 0), commitOf('a', 1), commitOf('a', 3), commitOf('a', 2)];
+      const items = [plainCommit('a', 0), plainCommit('a', 1), plainCommit('a', 3), plainCommit('a', 2)];
       assert.deepEqual(await subject.store.commit(items), [done, done, conflictWithA(2), done]);
       assertHas(await subject.store.load('a'), { seq: 3, text: 't3' });
     });
@@ -40,7 +40,7 @@ export function batchSection({ describe, it }: TestRunner, subject: Subject): vo
       const addresses = Array.from({ length: 1_000 }, (_, i) => `actor/${String(i).padStart(4, '0')}`);
       const isWrong = (i: number) => i % 3 === 0;
       const results = await subject.store.commit(
-        addresses.map((address, i) => commitOf(address, isWrong(i) ? 5 : 0, { outbox: 'o' })),
+        addresses.map((address, i) => plainCommit(address, isWrong(i) ? 5 : 0, { outbox: 'o' })),
       );
       assert.deepEqual(
         results,
@@ -55,7 +55,7 @@ export function batchSection({ describe, it }: TestRunner, subject: Subject): vo
     });
 
     it('a thousand for one address apply in order', async () => {
-      const results = await subject.store.commit(Array.from({ length: 1_000 }, (_, seq) => commitOf('a', seq)));
+      const results = await subject.store.commit(Array.from({ length: 1_000 }, (_, seq) => plainCommit('a', seq)));
       assert.deepEqual(results, Array(1_000).fill(done));
       assertHas(await subject.store.load('a'), { seq: 1_000, text: 't1000' });
       assert.equal((await journalSeqs(subject, 'a')).length, 1_000);
@@ -64,12 +64,12 @@ export function batchSection({ describe, it }: TestRunner, subject: Subject): vo
 
   describe('several calls at once', () => {
     it('for one address, they apply in the order made', async () => {
-      const results = await Promise.all([0, 1, 2].map((seq) => commitOne(subject, commitOf('a', seq))));
+      const results = await Promise.all([0, 1, 2].map((seq) => commitOne(subject, plainCommit('a', seq))));
       assert.deepEqual(results, [done, done, done]);
     });
 
     it('on the same seq of one address, one is done and the others conflict with it', async () => {
-      const rivals = ['x', 'y', 'z'].map((commitId) => commitOf('a', 0, { commitId, journal: commitId }));
+      const rivals = ['x', 'y', 'z'].map((commitId) => plainCommit('a', 0, { commitId, journal: commitId }));
       const results = await Promise.all(rivals.map((commit) => commitOne(subject, commit)));
       const won = results.findIndex((result) => result?.status === 'done');
       const commitId = rivals[won]?.commitId;
@@ -84,7 +84,7 @@ export function batchSection({ describe, it }: TestRunner, subject: Subject): vo
     it('for many addresses, each gets its own results', async () => {
       const results = await Promise.all(
         Array.from({ length: 50 }, (_, i) =>
-          subject.store.commit([commitOf(`a/${i}`, 0), commitOf(`a/${i}`, i % 2 === 0 ? 1 : 3)]),
+          subject.store.commit([plainCommit(`a/${i}`, 0), plainCommit(`a/${i}`, i % 2 === 0 ? 1 : 3)]),
         ),
       );
       for (const [i, [first, second]] of results.entries()) {
@@ -94,8 +94,8 @@ export function batchSection({ describe, it }: TestRunner, subject: Subject): vo
     });
 
     it('a commit and a load made right after it: the load tells of before or after, whole', async () => {
-      await commitOne(subject, commitOf('a', 0));
-      const [, record] = await Promise.all([commitOne(subject, commitOf('a', 1)), subject.store.load('a')]);
+      await commitOne(subject, plainCommit('a', 0));
+      const [, record] = await Promise.all([commitOne(subject, plainCommit('a', 1)), subject.store.load('a')]);
       assertHas(record, record?.seq === 1 ? { commitId: 'a@1', text: 't1' } : { seq: 2, commitId: 'a@2', text: 't2' });
     });
   });

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import {
   assertHas,
   awkwardTexts,
-  commitOf,
   commitOne,
   commitTimes,
   conflictWithA,
@@ -13,14 +12,15 @@ import {
   inboxIds,
   journalSeqs,
   owed,
-  type Subject,
+  plainCommit,
+  type StoreSubject,
   type TestRunner,
 } from './subject.js';
 
-export function commitSection({ describe, it }: TestRunner, subject: Subject): void {
+export function commitSection({ describe, it }: TestRunner, subject: StoreSubject): void {
   describe('commit', () => {
     it('the first one to an address becomes seq 1 and is loaded as written', async () => {
-      assert.deepEqual(await commitOne(subject, commitOf('a', 0, { wakeAtMs: 5 })), done);
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 0, { wakeAtMs: 5 })), done);
       assert.deepEqual(await subject.store.load('a'), {
         address: 'a',
         seq: 1,
@@ -38,8 +38,8 @@ export function commitSection({ describe, it }: TestRunner, subject: Subject): v
     });
 
     it('one without wakeAtMs leaves a record that has no such key', async () => {
-      await commitOne(subject, commitOf('a', 0, { wakeAtMs: 5 }));
-      await commitOne(subject, commitOf('a', 1));
+      await commitOne(subject, plainCommit('a', 0, { wakeAtMs: 5 }));
+      await commitOne(subject, plainCommit('a', 1));
       assert.deepEqual(await subject.store.load('a'), {
         address: 'a',
         seq: 2,
@@ -52,7 +52,7 @@ export function commitSection({ describe, it }: TestRunner, subject: Subject): v
     });
 
     it('a wakeAtMs of 0, or a broken one, comes back as it was', async () => {
-      await subject.store.commit([commitOf('a', 0, { wakeAtMs: 0 }), commitOf('b', 0, { wakeAtMs: 4.25 })]);
+      await subject.store.commit([plainCommit('a', 0, { wakeAtMs: 0 }), plainCommit('b', 0, { wakeAtMs: 4.25 })]);
       assertHas(await subject.store.load('a'), { wakeAtMs: 0 });
       assertHas(await subject.store.load('b'), { wakeAtMs: 4.25 });
     });
@@ -73,7 +73,7 @@ export function commitSection({ describe, it }: TestRunner, subject: Subject): v
 
     it('texts of any kind come back as they were, from record, journal and outbox', async () => {
       await subject.store.commit(
-        awkwardTexts.map((text, i) => commitOf(`a/${i}`, 0, { text, journal: text, outbox: text })),
+        awkwardTexts.map((text, i) => plainCommit(`a/${i}`, 0, { text, journal: text, outbox: text })),
       );
       await subject.reopen();
       for (const [i, text] of awkwardTexts.entries()) {
@@ -102,7 +102,7 @@ export function commitSection({ describe, it }: TestRunner, subject: Subject): v
 
   describe('commit repeated after a lost answer', () => {
     it('the same one again is done and writes nothing twice', async () => {
-      const commit = commitOf('a', 0, { outbox: 'o' });
+      const commit = plainCommit('a', 0, { outbox: 'o' });
       await commitOne(subject, commit);
       await subject.store.settle([{ address: 'a', seq: 1 }]);
       await subject.store.trimJournal('a', 2);
@@ -115,32 +115,35 @@ export function commitSection({ describe, it }: TestRunner, subject: Subject): v
     it('the same one again is done after a reopen', async () => {
       await commitTimes(subject, 'a', 2);
       await subject.reopen();
-      assert.deepEqual(await commitOne(subject, commitOf('a', 1)), done);
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 1)), done);
       assert.deepEqual(await journalSeqs(subject, 'a'), [1, 2]);
     });
 
     it('the same one twice in one call is done twice and written once', async () => {
-      assert.deepEqual(await subject.store.commit([commitOf('a', 0), commitOf('a', 0)]), [done, done]);
+      assert.deepEqual(await subject.store.commit([plainCommit('a', 0), plainCommit('a', 0)]), [done, done]);
       assertHas(await subject.store.load('a'), { seq: 1 });
       assert.deepEqual(await journalSeqs(subject, 'a'), [1]);
     });
 
     it('the same one in two calls at once is done twice and written once', async () => {
-      const results = await Promise.all([commitOne(subject, commitOf('a', 0)), commitOne(subject, commitOf('a', 0))]);
+      const results = await Promise.all([
+        commitOne(subject, plainCommit('a', 0)),
+        commitOne(subject, plainCommit('a', 0)),
+      ]);
       assert.deepEqual(results, [done, done]);
       assert.deepEqual(await journalSeqs(subject, 'a'), [1]);
     });
 
     it('an older one again, after a newer one, conflicts with the newer one', async () => {
       await commitTimes(subject, 'a', 3);
-      assert.deepEqual(await commitOne(subject, commitOf('a', 1)), conflictWithA(3));
-      assert.deepEqual(await commitOne(subject, commitOf('a', 0)), conflictWithA(3));
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 1)), conflictWithA(3));
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 0)), conflictWithA(3));
     });
 
     it('the stored commitId on another seq is no repeat', async () => {
       await commitTimes(subject, 'a', 2);
-      assert.deepEqual(await commitOne(subject, commitOf('a', 0, { commitId: 'a@2' })), conflictWithA(2));
-      assert.deepEqual(await commitOne(subject, commitOf('a', 2, { commitId: 'a@2' })), done);
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 0, { commitId: 'a@2' })), conflictWithA(2));
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 2, { commitId: 'a@2' })), done);
       assertHas(await subject.store.load('a'), { seq: 3 });
     });
   });

@@ -1,9 +1,9 @@
 /** The journal: one entry per commit. */
 
 import assert from 'node:assert/strict';
-import { commitOf, commitTimes, journalSeqs, type Subject, type TestRunner } from './subject.js';
+import { commitTimes, journalSeqs, plainCommit, type StoreSubject, type TestRunner } from './subject.js';
 
-export function journalSection({ describe, it }: TestRunner, subject: Subject): void {
+export function journalSection({ describe, it }: TestRunner, subject: StoreSubject): void {
   describe('journal', () => {
     it('each commit leaves one entry, under its seq and in order', async () => {
       await commitTimes(subject, 'a', 12);
@@ -47,7 +47,7 @@ export function journalSection({ describe, it }: TestRunner, subject: Subject): 
       await commitTimes(subject, 'a', 2);
       await subject.store.trimJournal('a', 100);
       assert.deepEqual(await journalSeqs(subject, 'a'), []);
-      await subject.store.commit([commitOf('a', 2), commitOf('a', 3)]);
+      await subject.store.commit([plainCommit('a', 2), plainCommit('a', 3)]);
       assert.deepEqual(await journalSeqs(subject, 'a'), [3, 4]);
     });
 

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import type { Lease, LeaseAsked } from '../../engine/store.js';
-import { assertHas, type Subject, type TestRunner } from './subject.js';
+import { assertHas, type StoreSubject, type TestRunner } from './subject.js';
 
-export function leaseSection({ describe, it }: TestRunner, subject: Subject): void {
+export function leaseSection({ describe, it }: TestRunner, subject: StoreSubject): void {
   const ask = (owner: string, more: Partial<LeaseAsked> = {}) =>
     subject.store.acquireLease({
       name: 'node/n1',

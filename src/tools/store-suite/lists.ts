@@ -1,10 +1,19 @@
 /** Listings of records, of all and of those that are due: order, prefixes and pages. */
 
 import assert from 'node:assert/strict';
-import { allPages, commitOf, commitOne, dueBy, listed, rangeOf, type Subject, type TestRunner } from './subject.js';
+import {
+  allPages,
+  commitOne,
+  dueBy,
+  listed,
+  plainCommit,
+  rangeOf,
+  type StoreSubject,
+  type TestRunner,
+} from './subject.js';
 
-export function listSection({ describe, it }: TestRunner, subject: Subject): void {
-  const commitAll = (addresses: string[]) => subject.store.commit(addresses.map((address) => commitOf(address, 0)));
+export function listSection({ describe, it }: TestRunner, subject: StoreSubject): void {
+  const commitAll = (addresses: string[]) => subject.store.commit(addresses.map((address) => plainCommit(address, 0)));
 
   const pageOf = async (after: string | undefined, limit = 2): Promise<{ addresses: string[]; next?: string }> => {
     const { rows, ...rest } = await subject.store.list(rangeOf('', after, limit));
@@ -18,7 +27,7 @@ export function listSection({ describe, it }: TestRunner, subject: Subject): voi
 
     it('records committed in any order are listed by address', async () => {
       await commitAll(['b', 'a', 'c']);
-      await commitOne(subject, commitOf('a', 1));
+      await commitOne(subject, plainCommit('a', 1));
       assert.deepEqual(await listed(subject), ['a', 'b', 'c']);
     });
 
@@ -51,7 +60,7 @@ export function listSection({ describe, it }: TestRunner, subject: Subject): voi
 
     it('a page that only tombstones follow names no next one', async () => {
       await commitAll(['a', 'b', 'c', 'd']);
-      await subject.store.commit(['a', 'c', 'd'].map((address) => commitOf(address, 1, { gone: true })));
+      await subject.store.commit(['a', 'c', 'd'].map((address) => plainCommit(address, 1, { gone: true })));
       assert.deepEqual(await pageOf(undefined, 1), { addresses: ['b'] });
     });
 
@@ -65,12 +74,12 @@ export function listSection({ describe, it }: TestRunner, subject: Subject): voi
     it('the last actor of a page is deleted before the next page, which begins after it all the same', async () => {
       await commitAll(['a', 'b', 'c']);
       const first = await pageOf(undefined);
-      await commitOne(subject, commitOf('b', 1, { gone: true }));
+      await commitOne(subject, plainCommit('b', 1, { gone: true }));
       assert.deepEqual(await pageOf(first.next), { addresses: ['c'] });
     });
 
     it('the rows are whole records', async () => {
-      await commitOne(subject, commitOf('a', 0, { wakeAtMs: 9 }));
+      await commitOne(subject, plainCommit('a', 0, { wakeAtMs: 9 }));
       const { rows } = await subject.store.list({ prefix: '', limit: 1 });
       assert.deepEqual(rows, [await subject.store.load('a')]);
     });
@@ -90,9 +99,9 @@ export function listSection({ describe, it }: TestRunner, subject: Subject): voi
 }
 
 /** Listings of due work: order, ties, prefixes and pages. */
-export function dueSection({ describe, it, beforeEach }: TestRunner, subject: Subject): void {
+export function dueSection({ describe, it, beforeEach }: TestRunner, subject: StoreSubject): void {
   const setWakes = (wakes: Record<string, number>) =>
-    subject.store.commit(Object.entries(wakes).map(([address, wakeAtMs]) => commitOf(address, 0, { wakeAtMs })));
+    subject.store.commit(Object.entries(wakes).map(([address, wakeAtMs]) => plainCommit(address, 0, { wakeAtMs })));
 
   const pageOf = async (after: string | undefined, untilMs = 30): Promise<{ addresses: string[]; next?: string }> => {
     const { rows, ...rest } = await subject.store.due({ ...rangeOf('', after), untilMs });
@@ -102,7 +111,7 @@ export function dueSection({ describe, it, beforeEach }: TestRunner, subject: Su
   describe('due', () => {
     beforeEach(async () => {
       await setWakes({ 'task/c': 30, 'task/a': 1_700_000_000_000, 'task/b': 4.5, 'node/a': 30 });
-      await commitOne(subject, commitOf('idle', 0));
+      await commitOne(subject, plainCommit('idle', 0));
     });
 
     it('what is due at or before the given time comes earliest first, then by address', async () => {
@@ -135,24 +144,24 @@ export function dueSection({ describe, it, beforeEach }: TestRunner, subject: Su
     });
 
     it('a later commit moves the time, and another takes it away', async () => {
-      await commitOne(subject, commitOf('task/b', 1, { wakeAtMs: 50 }));
+      await commitOne(subject, plainCommit('task/b', 1, { wakeAtMs: 50 }));
       assert.deepEqual(await dueBy(subject, 50), ['node/a 30', 'task/c 30', 'task/b 50']);
-      await commitOne(subject, commitOf('task/b', 2));
+      await commitOne(subject, plainCommit('task/b', 2));
       assert.deepEqual(await dueBy(subject, 50), ['node/a 30', 'task/c 30']);
     });
 
     it('a commit that keeps the time leaves one row', async () => {
-      await commitOne(subject, commitOf('task/b', 1, { wakeAtMs: 4.5 }));
+      await commitOne(subject, plainCommit('task/b', 1, { wakeAtMs: 4.5 }));
       assert.deepEqual(await dueBy(subject, 5), ['task/b 4.5']);
     });
 
     it('several commits of one call leave the last time only', async () => {
-      await subject.store.commit([3, 2, 1].map((wakeAtMs, i) => commitOf('task/b', i + 1, { wakeAtMs })));
+      await subject.store.commit([3, 2, 1].map((wakeAtMs, i) => plainCommit('task/b', i + 1, { wakeAtMs })));
       assert.deepEqual(await dueBy(subject, 5), ['task/b 1']);
     });
 
     it('a refused commit moves nothing', async () => {
-      await commitOne(subject, commitOf('task/b', 8, { wakeAtMs: 1 }));
+      await commitOne(subject, plainCommit('task/b', 8, { wakeAtMs: 1 }));
       assert.deepEqual(await dueBy(subject, 5), ['task/b 4.5']);
     });
 
@@ -216,20 +225,20 @@ export function dueSection({ describe, it, beforeEach }: TestRunner, subject: Su
     it('the last actor of a page moves on before the next page, which begins after its place all the same', async () => {
       await setWakes({ a: 1, b: 2, c: 2, d: 3 });
       const first = await pageOf(undefined);
-      await subject.store.commit([commitOf('a', 1, { wakeAtMs: 99 }), commitOf('b', 1)]);
+      await subject.store.commit([plainCommit('a', 1, { wakeAtMs: 99 }), plainCommit('b', 1)]);
       assert.deepEqual(await pageOf(first.next), { addresses: ['c', 'd'] });
     });
 
     it('the last actor of a page moves behind it, then it comes again, with its new time', async () => {
       await setWakes({ a: 1, b: 2, c: 3 });
       const first = await pageOf(undefined);
-      await commitOne(subject, commitOf('b', 1, { wakeAtMs: 20 }));
+      await commitOne(subject, plainCommit('b', 1, { wakeAtMs: 20 }));
       assert.deepEqual(await pageOf(first.next), { addresses: ['c', 'b'] });
     });
 
     it('tombstones stand among the others', async () => {
       await setWakes({ a: 1, b: 2, c: 3 });
-      await commitOne(subject, commitOf('b', 1, { gone: true, wakeAtMs: 2 }));
+      await commitOne(subject, plainCommit('b', 1, { gone: true, wakeAtMs: 2 }));
       assert.deepEqual(await dueBy(subject, 9), ['a 1', 'b 2', 'c 3']);
     });
 

@@ -4,18 +4,18 @@ import assert from 'node:assert/strict';
 import {
   allPages,
   awkwardTexts,
-  commitOf,
   commitOne,
   commitTimes,
   done,
   inboxIds,
   owed,
+  plainCommit,
   rangeOf,
-  type Subject,
+  type StoreSubject,
   type TestRunner,
 } from './subject.js';
 
-export function outboxSection({ describe, it }: TestRunner, subject: Subject): void {
+export function outboxSection({ describe, it }: TestRunner, subject: StoreSubject): void {
   describe('outbox', () => {
     it('what commits owe is listed by address and seq until it is settled', async () => {
       await commitTimes(subject, 'b', 2, { outbox: 'o' });
@@ -36,13 +36,13 @@ export function outboxSection({ describe, it }: TestRunner, subject: Subject): v
     });
 
     it('a commit without outbox owes nothing; one with an empty text owes that', async () => {
-      await subject.store.commit([commitOf('a', 0), commitOf('a', 1, { outbox: '' }), commitOf('a', 2)]);
+      await subject.store.commit([plainCommit('a', 0), plainCommit('a', 1, { outbox: '' }), plainCommit('a', 2)]);
       assert.deepEqual(await owed(subject), ['a 2 ']);
     });
 
     it('addresses are ordered by code point, as UTF-8 bytes are', async () => {
       const ordered = ['A', 'a', 'é', '！', '😀'];
-      await subject.store.commit([...ordered].reverse().map((address) => commitOf(address, 0, { outbox: 'o' })));
+      await subject.store.commit([...ordered].reverse().map((address) => plainCommit(address, 0, { outbox: 'o' })));
       assert.deepEqual(
         await owed(subject),
         ordered.map((address) => `${address} 1 o`),
@@ -51,7 +51,7 @@ export function outboxSection({ describe, it }: TestRunner, subject: Subject): v
 
     it('a prefix gives what begins with it', async () => {
       await subject.store.commit(
-        ['a', 'a/1', 'a/2', 'a0', 'b'].map((address) => commitOf(address, 0, { outbox: 'o' })),
+        ['a', 'a/1', 'a/2', 'a0', 'b'].map((address) => plainCommit(address, 0, { outbox: 'o' })),
       );
       assert.deepEqual(await owed(subject, 'a/'), ['a/1 1 o', 'a/2 1 o']);
     });
@@ -93,7 +93,7 @@ export function outboxSection({ describe, it }: TestRunner, subject: Subject): v
     it('a commit of which all was settled may be followed by another that owes', async () => {
       await commitTimes(subject, 'a', 1, { outbox: 'o' });
       await subject.store.settle([{ address: 'a', seq: 1 }]);
-      await subject.store.commit([commitOf('a', 1, { outbox: 'p' })]);
+      await subject.store.commit([plainCommit('a', 1, { outbox: 'p' })]);
       assert.deepEqual(await owed(subject), ['a 2 p']);
     });
 
@@ -114,7 +114,7 @@ export function outboxSection({ describe, it }: TestRunner, subject: Subject): v
 }
 
 /** Messages kept for an actor until a commit confirms that they were applied. */
-export function inboxSection({ describe, it }: TestRunner, subject: Subject): void {
+export function inboxSection({ describe, it }: TestRunner, subject: StoreSubject): void {
   describe('inbox', () => {
     it('ids rise by one per address, over calls', async () => {
       assert.deepEqual(await subject.store.appendInbox('a', ['x', 'y']), [1, 2]);
@@ -168,34 +168,34 @@ export function inboxSection({ describe, it }: TestRunner, subject: Subject): vo
     it('a commit removes what it consumed, and that only', async () => {
       await subject.store.appendInbox('a', ['x', 'y', 'z']);
       await subject.store.appendInbox('b', ['x']);
-      await commitOne(subject, commitOf('a', 0, { consumed: [1, 3] }));
+      await commitOne(subject, plainCommit('a', 0, { consumed: [1, 3] }));
       assert.deepEqual(await inboxIds(subject, 'a'), [2]);
       assert.deepEqual(await inboxIds(subject, 'b'), [1]);
     });
 
     it('a refused commit removes nothing', async () => {
       await subject.store.appendInbox('a', ['x']);
-      await commitOne(subject, commitOf('a', 5, { consumed: [1] }));
+      await commitOne(subject, plainCommit('a', 5, { consumed: [1] }));
       assert.deepEqual(await inboxIds(subject, 'a'), [1]);
     });
 
     it('consuming again, or what was never there, or nothing, changes nothing', async () => {
       await subject.store.appendInbox('a', ['x', 'y']);
-      await commitOne(subject, commitOf('a', 0, { consumed: [1] }));
-      assert.deepEqual(await commitOne(subject, commitOf('a', 1, { consumed: [1, 9] })), done);
-      assert.deepEqual(await commitOne(subject, commitOf('a', 2, { consumed: [] })), done);
+      await commitOne(subject, plainCommit('a', 0, { consumed: [1] }));
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 1, { consumed: [1, 9] })), done);
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 2, { consumed: [] })), done);
       assert.deepEqual(await inboxIds(subject, 'a'), [2]);
     });
 
     it('an id consumed before it was given still holds a message later', async () => {
-      await commitOne(subject, commitOf('a', 0, { consumed: [1] }));
+      await commitOne(subject, plainCommit('a', 0, { consumed: [1] }));
       assert.deepEqual(await subject.store.appendInbox('a', ['x']), [1]);
       assert.deepEqual(await inboxIds(subject, 'a'), [1]);
     });
 
     it('ids go on over a reopen, even when all was consumed', async () => {
       await subject.store.appendInbox('a', ['x', 'y']);
-      await commitOne(subject, commitOf('a', 0, { consumed: [1, 2] }));
+      await commitOne(subject, plainCommit('a', 0, { consumed: [1, 2] }));
       await subject.reopen();
       assert.deepEqual(await subject.store.appendInbox('a', ['z']), [3]);
       assert.deepEqual(await inboxIds(subject, 'a'), [3]);
@@ -206,7 +206,7 @@ export function inboxSection({ describe, it }: TestRunner, subject: Subject): vo
       assert.deepEqual(await subject.store.appendInbox('a', ids.map(String)), ids);
       assert.deepEqual(await inboxIds(subject, 'a'), ids);
       assert.deepEqual(await inboxIds(subject, 'a', 999), ids.slice(999));
-      await commitOne(subject, commitOf('a', 0, { consumed: ids.slice(0, -1) }));
+      await commitOne(subject, plainCommit('a', 0, { consumed: ids.slice(0, -1) }));
       assert.deepEqual(await inboxIds(subject, 'a'), [1_500]);
     });
   });

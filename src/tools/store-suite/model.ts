@@ -8,7 +8,7 @@ import { inspect } from 'node:util';
 import type { Commit, CommitResult, Store } from '../../engine/store.js';
 import { seededRandom } from '../../testing/seeded-random.js';
 import { ModelStore } from './model-store.js';
-import { allPages, type Subject, type TestRunner } from './subject.js';
+import { allPages, type StoreSubject, type TestRunner } from './subject.js';
 
 /** In the order of their UTF-8 bytes. */
 const actors = ['a', 'a/b', 'é', '！', '😀'];
@@ -17,7 +17,7 @@ const latestWakeMs = 6;
 /** Number of tests that share the seeds, so that none of them takes long. */
 const parts = 10;
 
-export function modelSection({ describe, it }: TestRunner, subject: Subject): void {
+export function modelSection({ describe, it }: TestRunner, subject: StoreSubject): void {
   describe('model', () => {
     for (let part = 0; part < parts; part++) {
       const which = `part ${part + 1} of ${parts}`;
@@ -31,7 +31,7 @@ export function modelSection({ describe, it }: TestRunner, subject: Subject): vo
 
 /** One run. Its own prefix lets all runs share one store. */
 class Comparison {
-  readonly #subject: Subject;
+  readonly #subject: StoreSubject;
   readonly #seed: number;
   readonly #random: () => number;
   readonly #prefix: string;
@@ -43,7 +43,7 @@ class Comparison {
   #texts = 0;
   #reopens = 0;
 
-  constructor(subject: Subject, seed: number) {
+  constructor(subject: StoreSubject, seed: number) {
     this.#subject = subject;
     this.#seed = seed;
     this.#random = seededRandom(seed).next;

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import type { Commit, Lease } from '../../engine/store.js';
 import {
   assertHas,
-  commitOf,
   commitOne,
   commitTimes,
   conflictWithA,
@@ -13,14 +12,15 @@ import {
   inboxIds,
   journalSeqs,
   owed,
-  type Subject,
+  plainCommit,
+  type StoreSubject,
   type TestRunner,
 } from './subject.js';
 
-export function conflictSection({ describe, it }: TestRunner, subject: Subject): void {
+export function conflictSection({ describe, it }: TestRunner, subject: StoreSubject): void {
   describe('commit on the wrong seq', () => {
     it('an address that was never there, expected at 1, conflicts with nothing stored', async () => {
-      assert.deepEqual(await commitOne(subject, commitOf('a', 1)), { status: 'conflict' });
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 1)), { status: 'conflict' });
       assert.equal(await subject.store.load('a'), undefined);
       assert.deepEqual(await journalSeqs(subject, 'a'), []);
     });
@@ -30,7 +30,7 @@ export function conflictSection({ describe, it }: TestRunner, subject: Subject):
         await subject.store.appendInbox('a', ['x']);
         await commitTimes(subject, 'a', 2, { wakeAtMs: 4 });
         const more = { commitId: 'other', outbox: 'o', wakeAtMs: 1, gone: true, consumed: [1] };
-        assert.deepEqual(await commitOne(subject, commitOf('a', expectedSeq, more)), conflictWithA(2));
+        assert.deepEqual(await commitOne(subject, plainCommit('a', expectedSeq, more)), conflictWithA(2));
         assertHas(await subject.store.load('a'), { seq: 2, text: 't2', gone: false, wakeAtMs: 4 });
         assert.deepEqual(await journalSeqs(subject, 'a'), [1, 2]);
         assert.deepEqual(await owed(subject), []);
@@ -42,36 +42,36 @@ export function conflictSection({ describe, it }: TestRunner, subject: Subject):
 
   describe('commit by another owner', () => {
     it('an older epoch is refused, whoever holds it', async () => {
-      await commitOne(subject, commitOf('a', 0, { epoch: 2 }));
+      await commitOne(subject, plainCommit('a', 0, { epoch: 2 }));
       for (const owner of ['owner-a', 'owner-b']) {
-        const result = await commitOne(subject, commitOf('a', 1, { epoch: 1, owner }));
+        const result = await commitOne(subject, plainCommit('a', 1, { epoch: 1, owner }));
         assert.deepEqual(result, conflictWithA(1, { epoch: 2 }));
       }
     });
 
     it('epochs are compared as numbers: 10 is newer than 9', async () => {
-      await commitOne(subject, commitOf('a', 0, { epoch: 9 }));
-      assert.deepEqual(await commitOne(subject, commitOf('a', 1, { epoch: 10, owner: 'owner-b' })), done);
-      const late = await commitOne(subject, commitOf('a', 2, { epoch: 9 }));
+      await commitOne(subject, plainCommit('a', 0, { epoch: 9 }));
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 1, { epoch: 10, owner: 'owner-b' })), done);
+      const late = await commitOne(subject, plainCommit('a', 2, { epoch: 9 }));
       assert.deepEqual(late, conflictWithA(2, { epoch: 10, owner: 'owner-b' }));
     });
 
     it('the same epoch of another owner is refused', async () => {
-      await commitOne(subject, commitOf('a', 0));
-      assert.deepEqual(await commitOne(subject, commitOf('a', 1, { owner: 'owner-b' })), conflictWithA(1));
+      await commitOne(subject, plainCommit('a', 0));
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 1, { owner: 'owner-b' })), conflictWithA(1));
     });
 
     it('a newer epoch of another owner goes through at the stored seq, and fences the one before', async () => {
-      await commitOne(subject, commitOf('a', 0));
-      assert.deepEqual(await commitOne(subject, commitOf('a', 1, { epoch: 2, owner: 'owner-b' })), done);
+      await commitOne(subject, plainCommit('a', 0));
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 1, { epoch: 2, owner: 'owner-b' })), done);
       assertHas(await subject.store.load('a'), { seq: 2, epoch: 2, owner: 'owner-b' });
-      const late = await commitOne(subject, commitOf('a', 2));
+      const late = await commitOne(subject, plainCommit('a', 2));
       assert.deepEqual(late, conflictWithA(2, { epoch: 2, owner: 'owner-b' }));
     });
 
     it('a newer epoch on the wrong seq is refused', async () => {
       await commitTimes(subject, 'a', 2);
-      const result = await commitOne(subject, commitOf('a', 1, { commitId: 'b', epoch: 2, owner: 'owner-b' }));
+      const result = await commitOne(subject, plainCommit('a', 1, { commitId: 'b', epoch: 2, owner: 'owner-b' }));
       assert.deepEqual(result, conflictWithA(2));
     });
   });
@@ -80,7 +80,7 @@ export function conflictSection({ describe, it }: TestRunner, subject: Subject):
 /**
  * Commits under a lease: once a newer epoch was issued, no commit under an older one is written, whatever is stored.
  */
-export function fenceSection({ describe, it }: TestRunner, subject: Subject): void {
+export function fenceSection({ describe, it }: TestRunner, subject: StoreSubject): void {
   const acquire = async (owner: string, name = 'node/n1'): Promise<Lease> => {
     const result = await subject.store.acquireLease({ name, owner, ttlMs: subject.leaseTtlMs, holder: owner });
     if (result.status === 'granted') return result.lease;
@@ -96,19 +96,19 @@ export function fenceSection({ describe, it }: TestRunner, subject: Subject): vo
   describe('commit under a lease', () => {
     it('its newest epoch writes', async () => {
       const lease = await acquire('a');
-      assert.deepEqual(await commitOne(subject, commitOf('x', 0, under(lease))), { status: 'done' });
+      assert.deepEqual(await commitOne(subject, plainCommit('x', 0, under(lease))), { status: 'done' });
     });
 
     it('an older epoch writes nothing, to an address that was never there or that it wrote itself', async () => {
       const lease = await acquire('a');
-      await commitOne(subject, commitOf('known', 0, under(lease)));
+      await commitOne(subject, plainCommit('known', 0, under(lease)));
       await subject.elapse(subject.leaseTtlMs);
       await acquire('b');
       for (const [address, seq] of [
         ['known', 1],
         ['never-there', 0],
       ] as const) {
-        const late = await commitOne(subject, commitOf(address, seq, under(lease)));
+        const late = await commitOne(subject, plainCommit(address, seq, under(lease)));
         assert.deepEqual(late, { status: 'fenced', epoch: 2, owner: 'b' });
       }
       assert.equal((await subject.store.load('known'))?.seq, 1);
@@ -118,7 +118,7 @@ export function fenceSection({ describe, it }: TestRunner, subject: Subject): vo
 
     it('a repeat of what was written before the takeover is done', async () => {
       const lease = await acquire('a');
-      const commit = commitOf('x', 0, under(lease));
+      const commit = plainCommit('x', 0, under(lease));
       await commitOne(subject, commit);
       await subject.elapse(subject.leaseTtlMs);
       await acquire('b');
@@ -128,7 +128,7 @@ export function fenceSection({ describe, it }: TestRunner, subject: Subject): vo
     it('the fence stays over a reopen', async () => {
       const [former] = await takenOver();
       await subject.reopen();
-      assert.deepEqual(await commitOne(subject, commitOf('x', 0, under(former))), {
+      assert.deepEqual(await commitOne(subject, plainCommit('x', 0, under(former))), {
         status: 'fenced',
         epoch: 2,
         owner: 'b',
@@ -138,7 +138,7 @@ export function fenceSection({ describe, it }: TestRunner, subject: Subject): vo
     it('the same owner under an older epoch is refused too', async () => {
       const first = await acquire('a');
       await acquire('a');
-      assert.deepEqual(await commitOne(subject, commitOf('x', 0, under(first))), {
+      assert.deepEqual(await commitOne(subject, plainCommit('x', 0, under(first))), {
         status: 'fenced',
         epoch: 2,
         owner: 'a',
@@ -147,21 +147,23 @@ export function fenceSection({ describe, it }: TestRunner, subject: Subject): vo
 
     it('another owner under the same epoch is refused', async () => {
       const lease = await acquire('a');
-      const late = await commitOne(subject, commitOf('x', 0, under({ ...lease, owner: 'b' })));
+      const late = await commitOne(subject, plainCommit('x', 0, under({ ...lease, owner: 'b' })));
       assert.deepEqual(late, { status: 'fenced', epoch: 1, owner: 'a' });
     });
 
     it('leases of other names, and commits that name none, are not concerned', async () => {
       const [former] = await takenOver();
       const other = await acquire('a', 'node/n2');
-      assert.deepEqual(await commitOne(subject, commitOf('x', 0, under(other))), { status: 'done' });
-      const nameless = commitOf('y', 0, { epoch: former.epoch, owner: former.owner });
+      assert.deepEqual(await commitOne(subject, plainCommit('x', 0, under(other))), { status: 'done' });
+      const nameless = plainCommit('y', 0, { epoch: former.epoch, owner: former.owner });
       assert.deepEqual(await commitOne(subject, nameless), { status: 'done' });
     });
 
     it('a fenced item fails no other of its call', async () => {
       const [former, present] = await takenOver();
-      const items = Array.from({ length: 9 }, (_, i) => commitOf(`x/${i}`, 0, under(i % 2 === 0 ? present : former)));
+      const items = Array.from({ length: 9 }, (_, i) =>
+        plainCommit(`x/${i}`, 0, under(i % 2 === 0 ? present : former)),
+      );
       const statuses = (await subject.store.commit(items)).map(({ status }) => status);
       assert.deepEqual(
         statuses,

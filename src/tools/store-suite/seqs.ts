@@ -3,22 +3,22 @@
 import assert from 'node:assert/strict';
 import {
   assertHas,
-  commitOf,
   commitOne,
   commitTimes,
   conflictWithA,
   done,
-  failureOf,
   journalSeqs,
   listed,
   owed,
-  type Subject,
+  plainCommit,
+  rejectionOf,
+  type StoreSubject,
   type TestRunner,
 } from './subject.js';
 
-export function seqJumpSection({ describe, it, beforeEach }: TestRunner, subject: Subject): void {
+export function seqJumpSection({ describe, it, beforeEach }: TestRunner, subject: StoreSubject): void {
   describe('commit that becomes a higher seq than the next', () => {
-    const jump = () => commitOne(subject, commitOf('a', 2, { seq: 7, outbox: 'o' }));
+    const jump = () => commitOne(subject, plainCommit('a', 2, { seq: 7, outbox: 'o' }));
 
     beforeEach(() => commitTimes(subject, 'a', 2));
 
@@ -55,10 +55,10 @@ export function seqJumpSection({ describe, it, beforeEach }: TestRunner, subject
     it('later commits go on from that seq, and none from within the gap', async () => {
       await jump();
       for (const expectedSeq of [2, 3, 6]) {
-        const inGap = commitOf('a', expectedSeq, { commitId: 'other' });
+        const inGap = plainCommit('a', expectedSeq, { commitId: 'other' });
         assert.deepEqual(await commitOne(subject, inGap), conflictWithA(7));
       }
-      assert.deepEqual(await commitOne(subject, commitOf('a', 7)), done);
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 7)), done);
       assert.deepEqual(await journalSeqs(subject, 'a'), [1, 2, 7, 8]);
     });
 
@@ -74,48 +74,53 @@ export function seqJumpSection({ describe, it, beforeEach }: TestRunner, subject
     it('its commitId with another seq is no repeat', async () => {
       await jump();
       for (const seq of [3, 6, 8]) {
-        const other = commitOf('a', 2, { seq, commitId: 'a@7' });
+        const other = plainCommit('a', 2, { seq, commitId: 'a@7' });
         assert.deepEqual(await commitOne(subject, other), conflictWithA(7));
       }
     });
 
     it('on the wrong seq, or of an older epoch, it is refused as any other', async () => {
-      assert.deepEqual(await commitOne(subject, commitOf('a', 1, { seq: 9 })), conflictWithA(2));
-      assert.deepEqual(await commitOne(subject, commitOf('a', 3, { seq: 9 })), conflictWithA(2));
-      assert.deepEqual(await commitOne(subject, commitOf('a', 2, { seq: 9, epoch: 0 })), conflictWithA(2));
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 1, { seq: 9 })), conflictWithA(2));
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 3, { seq: 9 })), conflictWithA(2));
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 2, { seq: 9, epoch: 0 })), conflictWithA(2));
       assert.deepEqual(await journalSeqs(subject, 'a'), [1, 2]);
     });
 
     it('an actor that the store has never seen may begin at any seq', async () => {
-      assert.deepEqual(await commitOne(subject, commitOf('b', 0, { seq: 1_000_000 })), done);
+      assert.deepEqual(await commitOne(subject, plainCommit('b', 0, { seq: 1_000_000 })), done);
       assertHas(await subject.store.load('b'), { seq: 1_000_000 });
       assert.deepEqual(await journalSeqs(subject, 'b'), [1_000_000]);
     });
 
     it('several in one call build on each other', async () => {
-      const items = [commitOf('a', 2, { seq: 5 }), commitOf('a', 5), commitOf('a', 6, { seq: 10 }), commitOf('a', 7)];
+      const items = [
+        plainCommit('a', 2, { seq: 5 }),
+        plainCommit('a', 5),
+        plainCommit('a', 6, { seq: 10 }),
+        plainCommit('a', 7),
+      ];
       assert.deepEqual(await subject.store.commit(items), [done, done, done, conflictWithA(10)]);
       assert.deepEqual(await journalSeqs(subject, 'a'), [1, 2, 5, 6, 10]);
     });
 
     it('a tombstone with a jump, and an actor made anew with another, are kept so', async () => {
-      await commitOne(subject, commitOf('a', 2, { seq: 5, gone: true }));
+      await commitOne(subject, plainCommit('a', 2, { seq: 5, gone: true }));
       assertHas(await subject.store.load('a'), { seq: 5, gone: true });
       assert.deepEqual(await listed(subject), []);
-      await commitOne(subject, commitOf('a', 5, { seq: 12 }));
+      await commitOne(subject, plainCommit('a', 5, { seq: 12 }));
       assertHas(await subject.store.load('a'), { seq: 12, gone: false });
       assert.deepEqual(await listed(subject), ['a']);
     });
 
     it('the next seq named outright is no jump', async () => {
-      assert.deepEqual(await commitOne(subject, commitOf('a', 2, { seq: 3 })), done);
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 2, { seq: 3 })), done);
       assertHas(await subject.store.load('a'), { seq: 3 });
     });
 
     for (const seq of [2, 1, 0, -1, 2.5, Number.NaN, Number.POSITIVE_INFINITY]) {
       it(`a seq of ${seq} on 2 is a TypeError, and nothing of its call is written`, async () => {
-        const call = subject.store.commit([commitOf('b', 0), commitOf('a', 2, { seq })]);
-        assert.ok((await failureOf(call)) instanceof TypeError);
+        const call = subject.store.commit([plainCommit('b', 0), plainCommit('a', 2, { seq })]);
+        assert.ok((await rejectionOf(call)) instanceof TypeError);
         assert.equal(await subject.store.load('b'), undefined);
         assertHas(await subject.store.load('a'), { seq: 2 });
       });
@@ -124,9 +129,10 @@ export function seqJumpSection({ describe, it, beforeEach }: TestRunner, subject
 }
 
 /** Commits of several steps: each step has its own seq and journal entry, and the record is that of the last one. */
-export function severalStepsSection({ describe, it, beforeEach }: TestRunner, subject: Subject): void {
+export function severalStepsSection({ describe, it, beforeEach }: TestRunner, subject: StoreSubject): void {
   describe('commit of several steps', () => {
-    const threeSteps = () => commitOne(subject, commitOf('a', 2, { seq: 5, journalBefore: ['j3', 'j4'], outbox: 'o' }));
+    const threeSteps = () =>
+      commitOne(subject, plainCommit('a', 2, { seq: 5, journalBefore: ['j3', 'j4'], outbox: 'o' }));
     const entries = (...seqs: number[]) => seqs.map((seq) => ({ seq, text: `j${seq}` }));
 
     beforeEach(() => commitTimes(subject, 'a', 2));
@@ -156,7 +162,7 @@ export function severalStepsSection({ describe, it, beforeEach }: TestRunner, su
     });
 
     it('refused, none of its entries is written', async () => {
-      await commitOne(subject, commitOf('a', 2, { text: 'other' }));
+      await commitOne(subject, plainCommit('a', 2, { text: 'other' }));
       assert.deepEqual(await threeSteps(), conflictWithA(3));
       assert.deepEqual(await journalSeqs(subject, 'a'), [1, 2, 3]);
       assert.deepEqual(await owed(subject), []);
@@ -164,10 +170,10 @@ export function severalStepsSection({ describe, it, beforeEach }: TestRunner, su
 
     it('others in the same call go before it and after it', async () => {
       const items = [
-        commitOf('a', 2),
-        commitOf('b', 0, { seq: 2, journalBefore: ['j1'] }),
-        commitOf('a', 3, { seq: 5, journalBefore: ['j4'] }),
-        commitOf('a', 5),
+        plainCommit('a', 2),
+        plainCommit('b', 0, { seq: 2, journalBefore: ['j1'] }),
+        plainCommit('a', 3, { seq: 5, journalBefore: ['j4'] }),
+        plainCommit('a', 5),
       ];
       assert.deepEqual(await subject.store.commit(items), [done, done, done, done]);
       assert.deepEqual(await subject.store.readJournal('a', 0, 10), entries(1, 2, 3, 4, 5, 6));
@@ -175,7 +181,7 @@ export function severalStepsSection({ describe, it, beforeEach }: TestRunner, su
     });
 
     it('after lost commits its entries end at its seq', async () => {
-      await commitOne(subject, commitOf('a', 2, { seq: 9, journalBefore: ['j8'] }));
+      await commitOne(subject, plainCommit('a', 2, { seq: 9, journalBefore: ['j8'] }));
       assert.deepEqual(await subject.store.readJournal('a', 0, 10), entries(1, 2, 8, 9));
     });
 
@@ -184,8 +190,8 @@ export function severalStepsSection({ describe, it, beforeEach }: TestRunner, su
       'an entry that is no text': JSON.parse('[3]'),
     }))
       it(`with ${name} is a TypeError, and nothing of its call is written`, async () => {
-        const call = subject.store.commit([commitOf('b', 0), commitOf('a', 2, { seq: 5, journalBefore })]);
-        assert.ok((await failureOf(call)) instanceof TypeError);
+        const call = subject.store.commit([plainCommit('b', 0), plainCommit('a', 2, { seq: 5, journalBefore })]);
+        assert.ok((await rejectionOf(call)) instanceof TypeError);
         assert.equal(await subject.store.load('b'), undefined);
         assert.deepEqual(await journalSeqs(subject, 'a'), [1, 2]);
       });

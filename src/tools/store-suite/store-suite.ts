@@ -16,7 +16,7 @@ import { nameSection } from './names.js';
 import { openingSection } from './opening.js';
 import { conflictSection, fenceSection } from './refusals.js';
 import { seqJumpSection, severalStepsSection } from './seqs.js';
-import { globalRunner, type Subject, type TestRunner } from './subject.js';
+import { globalRunner, type StoreSubject, type TestRunner } from './subject.js';
 import { tombstoneSection } from './tombstones.js';
 import { topicSection } from './topics.js';
 
@@ -103,7 +103,7 @@ export function storeSuite(name: string, make: () => Promise<StoreHarness>, runn
 
     runner.afterEach(() => harness.dispose());
 
-    const subject: Subject = {
+    const subject: StoreSubject = {
       get store() {
         return store;
       },

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { Commit, CommitResult, Range, Store, StorePage } from '../../engine/store.js';
 
 /** The store that `make` gave for the test that runs now. */
-export interface Subject {
+export interface StoreSubject {
   readonly store: Store;
   readonly leaseTtlMs: number;
   readonly modelSeeds: readonly number[];
@@ -15,7 +15,7 @@ export interface Subject {
 export const done: CommitResult = { status: 'done' };
 
 /** A commit that is fine unless `more` makes it otherwise. */
-export function commitOf(address: string, expectedSeq: number, more: Partial<Commit> = {}): Commit {
+export function plainCommit(address: string, expectedSeq: number, more: Partial<Commit> = {}): Commit {
   const seq = more.seq ?? expectedSeq + 1;
   const commitId = `${address}@${seq}`;
   return { address, expectedSeq, commitId, epoch: 1, owner: 'owner-a', text: `t${seq}`, journal: `j${seq}`, ...more };
@@ -26,7 +26,7 @@ export function conflictWithA(seq: number, more: { epoch?: number; owner?: strin
   return { status: 'conflict', stored: { seq, epoch: 1, owner: 'owner-a', commitId: `a@${seq}`, ...more } };
 }
 
-export async function commitOne({ store }: Subject, commit: Commit): Promise<CommitResult | undefined> {
+export async function commitOne({ store }: StoreSubject, commit: Commit): Promise<CommitResult | undefined> {
   const results = await store.commit([commit]);
   assert.equal(results.length, 1);
   return results[0];
@@ -34,12 +34,12 @@ export async function commitOne({ store }: Subject, commit: Commit): Promise<Com
 
 /** Commits `count` times to an address that was never there. */
 export async function commitTimes(
-  { store }: Subject,
+  { store }: StoreSubject,
   address: string,
   count: number,
   more?: Partial<Commit>,
 ): Promise<void> {
-  const results = await store.commit(Array.from({ length: count }, (_, seq) => commitOf(address, seq, more)));
+  const results = await store.commit(Array.from({ length: count }, (_, seq) => plainCommit(address, seq, more)));
   assert.deepEqual(results, Array(count).fill(done));
 }
 
@@ -61,27 +61,32 @@ export function rangeOf(prefix: string, after: string | undefined, limit = 2): R
 }
 
 /** Addresses of all that is listed. */
-export async function listed({ store }: Subject, prefix = ''): Promise<string[]> {
+export async function listed({ store }: StoreSubject, prefix = ''): Promise<string[]> {
   return (await allPages((range) => store.list(range), prefix)).map(({ address }) => address);
 }
 
 /** `<address> <wakeAtMs>` of all that is due. */
-export async function dueBy({ store }: Subject, untilMs: number, prefix = ''): Promise<string[]> {
+export async function dueBy({ store }: StoreSubject, untilMs: number, prefix = ''): Promise<string[]> {
   const rows = await allPages((range) => store.due({ ...range, untilMs }), prefix);
   return rows.map(({ address, wakeAtMs }) => `${address} ${wakeAtMs}`);
 }
 
 /** `<address> <seq> <text>` of all that is owed. */
-export async function owed({ store }: Subject, prefix = ''): Promise<string[]> {
+export async function owed({ store }: StoreSubject, prefix = ''): Promise<string[]> {
   const rows = await allPages((range) => store.unsettled(range), prefix);
   return rows.map(({ address, seq, text }) => `${address} ${seq} ${text}`);
 }
 
-export async function journalSeqs({ store }: Subject, address: string, from = 0, limit = 10_000): Promise<number[]> {
+export async function journalSeqs(
+  { store }: StoreSubject,
+  address: string,
+  from = 0,
+  limit = 10_000,
+): Promise<number[]> {
   return (await store.readJournal(address, from, limit)).map(({ seq }) => seq);
 }
 
-export async function inboxIds({ store }: Subject, address: string, after = 0): Promise<number[]> {
+export async function inboxIds({ store }: StoreSubject, address: string, after = 0): Promise<number[]> {
   return (await store.readInbox(address, after, 10_000)).map(({ id }) => id);
 }
 
@@ -92,7 +97,7 @@ export function assertHas<T extends object>(actual: T | undefined, expected: Par
 }
 
 /** The error that `work` rejects with. */
-export async function failureOf(work: Promise<unknown>): Promise<Error> {
+export async function rejectionOf(work: Promise<unknown>): Promise<Error> {
   const reason: unknown = await work.then(
     () => undefined,
     (error: unknown) => error,

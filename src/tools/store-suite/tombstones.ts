@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import {
   assertHas,
-  commitOf,
   commitOne,
   conflictWithA,
   done,
@@ -12,21 +11,22 @@ import {
   journalSeqs,
   listed,
   owed,
-  type Subject,
+  plainCommit,
+  type StoreSubject,
   type TestRunner,
 } from './subject.js';
 
-export function tombstoneSection({ describe, it, beforeEach }: TestRunner, subject: Subject): void {
+export function tombstoneSection({ describe, it, beforeEach }: TestRunner, subject: StoreSubject): void {
   describe('tombstone', () => {
     const bury = (wakeAtMs?: number) =>
       commitOne(
         subject,
-        commitOf('a', 1, { gone: true, outbox: 'bye', ...(wakeAtMs === undefined ? {} : { wakeAtMs }) }),
+        plainCommit('a', 1, { gone: true, outbox: 'bye', ...(wakeAtMs === undefined ? {} : { wakeAtMs }) }),
       );
 
     beforeEach(async () => {
       await subject.store.appendInbox('a', ['x']);
-      await subject.store.commit([commitOf('a', 0, { wakeAtMs: 3, outbox: 'o' }), commitOf('b', 0)]);
+      await subject.store.commit([plainCommit('a', 0, { wakeAtMs: 3, outbox: 'o' }), plainCommit('b', 0)]);
     });
 
     it('a deleted actor is listed no more', async () => {
@@ -66,7 +66,7 @@ export function tombstoneSection({ describe, it, beforeEach }: TestRunner, subje
 
     it('a tombstone is committed again without wakeAtMs, then it is due no more, and gone still', async () => {
       await bury(5);
-      assert.deepEqual(await commitOne(subject, commitOf('a', 2, { gone: true })), done);
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 2, { gone: true })), done);
       assert.deepEqual(await dueBy(subject, 9), []);
       assertHas(await subject.store.load('a'), { seq: 3, gone: true });
       assert.deepEqual(await listed(subject), ['b']);
@@ -74,8 +74,8 @@ export function tombstoneSection({ describe, it, beforeEach }: TestRunner, subje
 
     it('an actor made anew continues seq and journal, and is listed and due as it says then', async () => {
       await bury(5);
-      assert.deepEqual(await commitOne(subject, commitOf('a', 0, { commitId: 'anew' })), conflictWithA(2));
-      assert.deepEqual(await commitOne(subject, commitOf('a', 2, { wakeAtMs: 4 })), done);
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 0, { commitId: 'anew' })), conflictWithA(2));
+      assert.deepEqual(await commitOne(subject, plainCommit('a', 2, { wakeAtMs: 4 })), done);
       assertHas(await subject.store.load('a'), { seq: 3, gone: false });
       assert.deepEqual(await listed(subject), ['a', 'b']);
       assert.deepEqual(await dueBy(subject, 9), ['a 4']);
@@ -84,7 +84,7 @@ export function tombstoneSection({ describe, it, beforeEach }: TestRunner, subje
 
     it('an actor made anew that waits for nothing is due no more', async () => {
       await bury(5);
-      await commitOne(subject, commitOf('a', 2));
+      await commitOne(subject, plainCommit('a', 2));
       assert.deepEqual(await dueBy(subject, 9), []);
     });
 
@@ -103,14 +103,14 @@ export function tombstoneSection({ describe, it, beforeEach }: TestRunner, subje
     });
 
     it('an actor whose very first commit is a tombstone was never listed', async () => {
-      assert.deepEqual(await commitOne(subject, commitOf('c', 0, { gone: true, wakeAtMs: 7 })), done);
+      assert.deepEqual(await commitOne(subject, plainCommit('c', 0, { gone: true, wakeAtMs: 7 })), done);
       assert.deepEqual(await listed(subject), ['a', 'b']);
       assert.deepEqual(await dueBy(subject, 9), ['a 3', 'c 7']);
     });
 
     it('an older owner can no more make it anew than change it', async () => {
-      await commitOne(subject, commitOf('a', 1, { gone: true, epoch: 2, owner: 'owner-b' }));
-      const late = await commitOne(subject, commitOf('a', 2));
+      await commitOne(subject, plainCommit('a', 1, { gone: true, epoch: 2, owner: 'owner-b' }));
+      const late = await commitOne(subject, plainCommit('a', 2));
       assert.deepEqual(late, conflictWithA(2, { epoch: 2, owner: 'owner-b' }));
     });
   });

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { TopicEntry } from '../../engine/store.js';
-import { assertHas, awkwardTexts, type Subject, type TestRunner } from './subject.js';
+import { assertHas, awkwardTexts, type StoreSubject, type TestRunner } from './subject.js';
 
 const entry = (source: string, seq: number, index = 0): TopicEntry => ({
   source,
@@ -11,7 +11,7 @@ const entry = (source: string, seq: number, index = 0): TopicEntry => ({
   text: `${source}${seq}.${index}`,
 });
 
-export function topicSection({ describe, it, beforeEach }: TestRunner, subject: Subject): void {
+export function topicSection({ describe, it, beforeEach }: TestRunner, subject: StoreSubject): void {
   const append = (...entries: TopicEntry[]) => subject.store.appendTopic('t', entries);
   const read = (after = 0, limit = 10_000, topic = 't') => subject.store.readTopic(topic, after, limit);
   const texts = async (): Promise<string[]> => (await read()).rows.map((row) => row.text);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Given } from '../../../csi/codec.js';
 import type { NodePublishVolumeRequest } from '../../../csi/generated/plain.js';
 import type { AccessType, Check, CheckContext } from '../context.js';
-import { deviceBytes, kindOf, mountsAt, writeDevice, writeFile } from '../host.js';
+import { deviceBytes, mountsAt, pathKind, writeDevice, writeFile } from '../host.js';
 import { NodeUse, type UseOptions } from '../node-use.js';
 import { type Need, Verdict } from '../verdict.js';
 import { refusal, warnUnlessBorne } from './common.js';
@@ -55,7 +55,7 @@ const isDir = (type: AccessType): boolean => type === 'mount';
 
 /** @returns the difference from a volume that is published exactly once */
 async function faultAt(bench: CheckContext, target: string, type: AccessType): Promise<string | undefined> {
-  const kind = await kindOf(target, bench.timeoutMs);
+  const kind = await pathKind(target, bench.timeoutMs);
   const wanted = isDir(type) ? 'directory' : 'block device';
   if (kind !== wanted) return `there should be a ${wanted} at the target path, but there is: ${kind}`;
   const { length } = await mountsAt(target);
@@ -114,7 +114,7 @@ const eitherType = (type: AccessType): readonly Check[] => [
       await bench.ok(undo, { volumeId: use.volumeId, targetPath: target });
       const { length } = await mountsAt(target);
       bench.expect(length === 0, 'no mount at the target path', `there are ${length}`);
-      const kind = await kindOf(target, bench.timeoutMs);
+      const kind = await pathKind(target, bench.timeoutMs);
       bench.expect(kind === 'nothing', 'nothing at the target path', `there is still a ${kind}`);
     },
   ),
@@ -241,7 +241,7 @@ const unpublishChecks: readonly Check[] = [
     const { code } = await bench.ask(rpc, use.publishRequest(other));
     if (code !== 'OK') throw new Verdict('not offered', 'a volume can have one target only');
     await bench.ok(undo, { volumeId: use.volumeId, targetPath: other });
-    const kind = await kindOf(target, bench.timeoutMs);
+    const kind = await pathKind(target, bench.timeoutMs);
     const { length } = await mountsAt(target);
     bench.expect(kind !== 'nothing' && length > 0, 'the first target as before', 'it is gone too');
   }),

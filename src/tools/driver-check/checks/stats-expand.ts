@@ -2,7 +2,7 @@
 import type { Given } from '../../../csi/codec.js';
 import type { NodeExpandVolumeRequest } from '../../../csi/generated/plain.js';
 import type { AccessType, Check, CheckContext } from '../context.js';
-import { deviceBytes, fileSystemBytes } from '../host.js';
+import { deviceBytes, measuredBytes } from '../host.js';
 import { NodeUse } from '../node-use.js';
 import type { Need } from '../verdict.js';
 import { expectNoSuchSize, hugeBytes, refusal } from './common.js';
@@ -170,7 +170,7 @@ const expandChecks: readonly Check[] = [
         await grow();
         const stagingTargetPath = use.isStaged ? use.stagingPath : '';
         const asked = { volumeId: use.volumeId, volumePath, stagingTargetPath, volumeCapability: use.capability };
-        const measure = use.isBlock ? deviceBytes : fileSystemBytes;
+        const measure = use.isBlock ? deviceBytes : measuredBytes;
         const before = await measure(volumePath, bench.timeoutMs);
         const told = await bench.ok(expand, request(bench, asked));
         expectAsLarge(bench, told.capacityBytes);

@@ -5,7 +5,7 @@ import { gates } from '../../../csi/gates.js';
 import { rpcs } from '../../../csi/generated/plain.js';
 import type { RecordedCall } from '../call.js';
 import { changes, isOnNode, modeIn, objectIn, textIn } from '../requests.js';
-import { type KnownUse, type KnownVolume, modeOf, type World } from './world.js';
+import { type JudgedVolume, type KnownUse, modeOfCall, type World } from './world.js';
 
 export type ViolationKind =
   | 'overlap'
@@ -58,19 +58,19 @@ function findingsOfOrder(call: RecordedCall, world: World): Findings {
       return {
         ...ofDeleted(volume),
         ...ofVolumeContext(call, volume),
-        'attached-elsewhere': besides(volume.attachments, world.useOf(call), 'attached', { mode: modeOf(call) }),
+        'attached-elsewhere': besides(volume.attachments, world.useOf(call), 'attached', { mode: modeOfCall(call) }),
       };
     case 'NodeStageVolume':
       return {
         ...findingsBeforeUse(call, world, volume),
-        'staged-elsewhere': besides(volume.stagings, world.useOf(call), 'staged', { mode: modeOf(call) }),
+        'staged-elsewhere': besides(volume.stagings, world.useOf(call), 'staged', { mode: modeOfCall(call) }),
       };
     case 'NodePublishVolume':
       return {
         ...findingsBeforeUse(call, world, volume),
         'not-staged': notStaged(call, world, volume),
         'published-elsewhere': besides(volume.targets, world.useOf(call), 'published', {
-          mode: modeOf(call),
+          mode: modeOfCall(call),
           fitsOnNode: isForManyTargets,
         }),
       };
@@ -102,7 +102,7 @@ function findingsOfOrder(call: RecordedCall, world: World): Findings {
   }
 }
 
-function findingsBeforeUse(call: RecordedCall, world: World, volume: KnownVolume): Findings {
+function findingsBeforeUse(call: RecordedCall, world: World, volume: JudgedVolume): Findings {
   const attached = volume.attachments.get(`${call.nodeId}\0`)?.thing.certainty ?? 'no';
   const isNeeded = world.offers('Controller', attach) === true;
   const given = objectIn(call.request, 'publishContext');
@@ -119,7 +119,7 @@ function findingsBeforeUse(call: RecordedCall, world: World, volume: KnownVolume
   };
 }
 
-function notStaged({ request, nodeId }: RecordedCall, world: World, volume: KnownVolume): string | undefined {
+function notStaged({ request, nodeId }: RecordedCall, world: World, volume: JudgedVolume): string | undefined {
   if (world.offers('Node', stage) !== true) return undefined;
   const path = textIn(request, 'stagingTargetPath');
   const staged = volume.stagings.get(`${nodeId}\0${path}`)?.thing.certainty ?? 'no';
@@ -127,7 +127,7 @@ function notStaged({ request, nodeId }: RecordedCall, world: World, volume: Know
   return path ? `it is not known to be staged at ${path} (${staged})` : 'without a staging path';
 }
 
-const ofDeleted = ({ deletion }: KnownVolume): Findings => ({
+const ofDeleted = ({ deletion }: JudgedVolume): Findings => ({
   'volume-deleted': deletion.certainty === 'no' ? undefined : `it was deleted (${deletion.certainty})`,
 });
 
@@ -144,7 +144,7 @@ function ofDeletedSources({ request }: RecordedCall, world: World): Findings {
   return { 'volume-deleted': gone.join(', ') || undefined };
 }
 
-function ofVolumeContext({ request }: RecordedCall, { context }: KnownVolume): Findings {
+function ofVolumeContext({ request }: RecordedCall, { context }: JudgedVolume): Findings {
   const given = objectIn(request, 'volumeContext');
   if (!context || isDeepStrictEqual({ ...context }, { ...given })) return {};
   const text = `with the volume context ${JSON.stringify(given)}, but CreateVolume gave ${JSON.stringify(context)}`;

@@ -6,7 +6,7 @@
 import type { RecordedCall } from '../call.js';
 import { changes, isOnNode, subjectsOf } from '../requests.js';
 import { findingsOf, type ViolationKind } from './rules.js';
-import { heardAt, type Offers, World } from './world.js';
+import { callerHeard, type Offers, World } from './world.js';
 
 export type { ViolationKind } from './rules.js';
 export type { Offers } from './world.js';
@@ -64,7 +64,7 @@ interface Moment {
 function momentsOf(calls: readonly RecordedCall[]): Moment[] {
   const begins = calls.map((call) => ({ atMs: call.beganAtMs, call, isEnd: false }));
   const ends = calls.flatMap((call) => {
-    const atMs = heardAt(call)?.atMs;
+    const atMs = callerHeard(call)?.atMs;
     return atMs === undefined ? [] : [{ atMs, call, isEnd: true }];
   });
   return [...begins, ...ends].sort((a, b) => a.atMs - b.atMs || Number(b.isEnd) - Number(a.isEnd));

@@ -17,7 +17,7 @@ export interface KnownUse {
   mode: string;
 }
 
-export interface KnownVolume {
+export interface JudgedVolume {
   readonly id: string;
   /** Known as made: the volume is certainly deleted. */
   readonly deletion: KnownThing;
@@ -34,7 +34,7 @@ export interface KnownVolume {
 export type Offers = Readonly<Record<string, readonly string[]>>;
 
 export class World {
-  readonly #volumes = new Map<string, KnownVolume>();
+  readonly #volumes = new Map<string, JudgedVolume>();
   readonly #fencedNodes: ReadonlySet<string>;
   #offers: Offers;
 
@@ -48,7 +48,7 @@ export class World {
     return this.#offers[service]?.some((name) => capabilities.includes(name));
   }
 
-  volume(id: string): KnownVolume {
+  volume(id: string): JudgedVolume {
     const known = this.#volumes.get(id) ?? newVolume(id);
     this.#volumes.set(id, known);
     return known;
@@ -56,18 +56,18 @@ export class World {
 
   begin(call: RecordedCall): void {
     const made = this.#madeBy(call);
-    if (made?.thing.certainty === 'no') made.mode = modeOf(call);
+    if (made?.thing.certainty === 'no') made.mode = modeOfCall(call);
     for (const { thing, change } of this.#changedBy(call)) thing.begin(call, change);
   }
 
   /** Called when the caller is answered, or waits no longer. */
   end(call: RecordedCall): void {
-    const heard = heardAt(call);
+    const heard = callerHeard(call);
     if (!heard) return;
     for (const { thing, change } of this.#changedBy(call)) thing.end(call, change, heard);
     if (heard.answer !== 'done') return;
     const made = this.#madeBy(call);
-    if (made) made.mode = modeOf(call);
+    if (made) made.mode = modeOfCall(call);
     this.#learn(call);
   }
 
@@ -127,7 +127,7 @@ export class World {
   }
 }
 
-const newVolume = (id: string): KnownVolume => ({
+const newVolume = (id: string): JudgedVolume => ({
   id,
   deletion: new KnownThing(),
   attachments: new Map(),
@@ -152,7 +152,7 @@ function changeOf({ rpc }: RecordedCall): 'make' | 'undo' | undefined {
   }
 }
 
-export const modeOf = ({ request }: RecordedCall): string => modeIn(objectIn(request, 'volumeCapability'));
+export const modeOfCall = ({ request }: RecordedCall): string => modeIn(objectIn(request, 'volumeCapability'));
 
 function typesIn(answer: object): string[] {
   const capabilities: unknown = Reflect.get(answer, 'capabilities');
@@ -231,7 +231,7 @@ const isDone = (answer: AnswerClass): boolean =>
 const changedNothing: ReadonlySet<AnswerClass> = new Set<AnswerClass>(['final', 'repair', 'busy']);
 
 /** Returns the time and answer with which the call was over for its caller; undefined while the caller waits. */
-export function heardAt({ rpc, goneAtMs, end }: RecordedCall): Heard | undefined {
+export function callerHeard({ rpc, goneAtMs, end }: RecordedCall): Heard | undefined {
   if (goneAtMs !== undefined && (!end || goneAtMs < end.atMs)) return { atMs: goneAtMs, answer: 'unknown' };
   if (!end) return undefined;
   const { atMs, how, code, text } = end;
