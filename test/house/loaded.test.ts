@@ -72,6 +72,7 @@ describe('what is loaded', () => {
     expect(loadedOf(['src/cli', 'src/client', ...ofAgents])).to.deep.equal([
       'commander',
       'machines/kit/error-table.js',
+      'machines/kit/resource-errors.js',
       'src/cli/commands.js',
       'src/cli/main.js',
       'src/cli/output.js',
@@ -85,7 +86,7 @@ describe('what is loaded', () => {
     const states = ['kit/size-text.js', 'snapshot/types.js', 'volume/types.js', 'volume/words.js'].map(
       (file) => `machines/${file}`,
     );
-    const some = ['commander', 'machines/kit/error-table.js', ...states];
+    const some = ['commander', 'machines/kit/error-table.js', 'machines/kit/resource-errors.js', ...states];
     run('volume', 'list', '--socket', place.socketPath);
     expect(loadedOf(ofAgents)).to.deep.equal(some);
     rmSync(coverage, { recursive: true });
