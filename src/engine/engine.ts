@@ -5,73 +5,35 @@
 import type { AnyEventObject } from 'xstate';
 import type { RestoreReport } from '../../machines/kit/host.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import { actorHost } from './actor/actor-host.js';
 import type { CommitNotice } from './actor/actor-ports.js';
-import { Actors, type QuarantinedActor } from './actor/actors.js';
-import { Committer } from './actor/committer.js';
+import type { QuarantinedActor } from './actor/actors.js';
 import type { Reader } from './actor/from-record.js';
 import type { Request } from './actor/message.js';
-import { defaultPolicy } from './actor/policy.js';
 import type { ActorInspection, ActorPage, ActorRow, ActorSystem, ActorView, AskOptions } from './actor-system.js';
 import { inNobodysName, whoAsks } from './asked-by.js';
-import { type Clock, pause } from './clock.js';
-import { Deliveries, Redelivery } from './delivery/deliveries.js';
+import { pause } from './clock.js';
 import type { ActorMessage, Inbox } from './delivery/inbox.js';
-import { EffectGate } from './effects/effect-gate.js';
-import { EffectRunner } from './effects/effect-runner.js';
 import type { ActorKind } from './effects/effects.js';
-import type { EngineOptions } from './engine-options.js';
-import { Feed } from './feed.js';
-import { Journals, unreadableWords } from './journals.js';
-import { type InUse, LeaseKeeper, type LeaseRequest } from './lease/lease-keeper.js';
-import type { Logger } from './logger.js';
+import { type EngineOptions, type EngineParts, engineParts } from './engine-parts.js';
+import type { Journals } from './journals.js';
 import { asData, deepestEvent, isDeeper } from './machine/data.js';
 import { pageOfViews } from './storage/pages.js';
-import { answered, patienceMs, StorePatience } from './storage/store-patience.js';
-import { type TimedStore, timedStore } from './storage/timed-store.js';
-import { storeSubject, TroubleLog } from './storage/trouble-log.js';
-import { WriteWatch } from './storage/write-watch.js';
+import { answered } from './storage/store-patience.js';
 import type { Cursor, Range } from './store.js';
-import { TimerHeap } from './timer-heap.js';
 import type { FollowedRow } from './topics/event-ids.js';
 import type { TopicReader } from './topics/topic-reader.js';
-import { Topics } from './topics/topics.js';
+import type { Topics } from './topics/topics.js';
 
 const effectGraceMs = 5_000;
 const storeGraceMs = 10_000;
-/** Limit for one call of the store. */
-const storeLimitMs = 10_000;
-/** Term of the lease that a trial write takes: nobody else asks for it. */
-const trialMs = 1_000;
-const defaultIdleBytes = 64 * 2 ** 20;
 
 export class Engine implements ActorSystem, Inbox {
-  readonly #store: TimedStore;
-  /** The store with a shorter limit, for callers that wait. */
-  readonly #reads: TimedStore;
-  readonly #patience: StorePatience;
-  readonly #clock: Clock;
-  readonly #logger: Logger;
-  readonly #troubles: TroubleLog;
-  readonly #observers = new Set<(notice: CommitNotice) => void>();
-  readonly #timers: TimerHeap;
-  readonly #writes: WriteWatch;
-  readonly #committer: Committer;
-  readonly #effects: EffectRunner;
-  readonly #gate: EffectGate;
   readonly topics: Topics;
   readonly journals: Journals;
-  readonly #hasOwnTopics: boolean;
-  readonly #deliveries: Deliveries;
-  readonly #leases: LeaseKeeper;
-  readonly #leaseRequest: LeaseRequest;
-  readonly #inUse: InUse | undefined;
-  readonly #covers: (address: string) => boolean;
+  readonly #parts: EngineParts;
   #elsewhere: Inbox | undefined;
   #neighbour: Pick<Engine, 'storeTrouble'> | undefined;
-  readonly #actors: Actors;
   readonly #stop = new AbortController();
-  readonly #redelivery: Redelivery;
   /** Checks under way of what the store still has. */
   #checks = 0;
   #tellLost: (reason: StagecraftError) => void = () => {};
@@ -80,115 +42,21 @@ export class Engine implements ActorSystem, Inbox {
   /** Reason why nothing is accepted any more. */
   #closed: StagecraftError | undefined;
 
-  constructor({ clock, random, logger, lease, ...options }: EngineOptions) {
-    const { troubles = new TroubleLog({ clock, logger }), feed = new Feed(clock, logger) } = options;
-    this.#troubles = troubles;
-    const timers = new TimerHeap(clock);
-    const store = timedStore(options.store, { clock, timers, limitMs: storeLimitMs });
-    this.#store = store;
-    this.#reads = timedStore(store, { clock, timers, limitMs: patienceMs });
-    this.#patience = new StorePatience(store, timers);
-    this.#clock = clock;
-    this.#logger = logger;
-    this.#timers = timers;
-    this.#writes = new WriteWatch({
-      clock,
-      stopped: this.#stop.signal,
-      write: () => {
-        const { owner, holder } = this.#leaseRequest;
-        // Same name for all: where another agent holds it, the store took that agent's write within its second.
-        return store.acquireLease({ name: 'trial', owner, holder, ttlMs: trialMs });
-      },
-    });
-    this.#committer = new Committer({ store, clock, logger, troubles, writes: this.#writes });
-    this.#effects = new EffectRunner(
-      clock,
-      timers,
-      ({ address, live, sentAtMs, isInDoubt }, event, says) => {
-        if (feed.isWatched) feed.effect(address, live, { phase: says, event });
-        this.#actors.post(address, { kind: 'effect', id: live.id, seq: live.seq, event, says, sentAtMs, isInDoubt });
-      },
-      { feed, mayAct: () => this.#leases.held },
-    );
-    this.#hasOwnTopics = !(options.topics instanceof Topics);
-    this.topics =
-      options.topics instanceof Topics
-        ? options.topics
-        : new Topics(store, clock, { ...options.topics, logger, troubles });
-    this.journals = new Journals({
-      store: this.#reads,
-      machineOf: (address) => this.#actors.kindOf(address).machine,
-      seqOf: (address) => (this.#leases.held ? this.#actors.get(address)?.seq : undefined),
-      unreadable: (entry) =>
-        logger.error({ address: entry.address, seq: entry.seq, code: 'JOURNAL_BROKEN' }, unreadableWords(entry)),
-    });
-    this.#elsewhere = options.elsewhere;
-    this.#deliveries = new Deliveries({ store, clock, logger, topics: this.topics, inbox: this });
-    this.#redelivery = new Redelivery({
-      store,
-      clock,
-      troubles,
-      deliveries: this.#deliveries,
-      unreadable: (address, reason) => this.#actors.quarantine(address, reason),
-      stopped: this.#stop.signal,
-    });
-    this.#leases = new LeaseKeeper(store, clock, {
-      lapsed: () => {
-        const message = 'the store did not renew our lease in time: nothing is begun until it does';
-        troubles.failed(this.#leases, { subject: storeSubject, fields: { lease: lease.name }, message });
-      },
-      regained: () => {
-        troubles.over(this.#leases);
-        this.#gate.reopen();
-      },
-      lost: (reason) => this.#fence(reason),
-      forgotten: () => this.#suspect('it does not know of our lease'),
-      wanted: () => lease.wanted?.(),
-    });
-    // Another runtime may hold a lapsed lease by now, and a store that forgot may have lost the reason of an effect.
-    this.#gate = new EffectGate(clock, timers, () => this.#leases.held && this.#checks === 0);
+  constructor(options: EngineOptions) {
     this.lost = new Promise((resolve) => {
       this.#tellLost = resolve;
     });
-    const incarnation = random.id();
-    const { covers = () => true, inUse, wanted: _, ...request } = lease;
-    this.#covers = covers;
-    this.#inUse = inUse;
-    this.#leaseRequest = { owner: incarnation, ...request };
-    const host = actorHost({
-      incarnation,
-      store,
-      clock,
-      random,
-      logger,
-      troubles,
-      timers,
-      committer: this.#committer,
-      effects: this.#effects,
-      gate: this.#gate,
-      deliveries: this.#deliveries,
-      leases: this.#leases,
-      observers: this.#observers,
-      feed,
-      actors: () => this.#actors,
-      covers,
-      fence: (reason) => this.#fence(reason),
-      redelivery: this.#redelivery,
-      suspect: (reason) => this.#suspect(reason),
+    this.#elsewhere = options.elsewhere;
+    this.#parts = engineParts(options, {
+      inbox: this,
       stopped: this.#stop.signal,
+      isChecking: () => this.#checks > 0,
+      fence: (reason) => this.#fence(reason),
+      suspect: (reason) => this.#suspect(reason),
     });
-    this.#actors = new Actors({
-      store,
-      clock,
-      timers,
-      troubles,
-      policy: { ...defaultPolicy, ...options.policy },
-      host,
-      idleBytes: options.idleBytes ?? defaultIdleBytes,
-      covers,
-      // A message that an actor sends as it is loaded must not overtake those that it owed before.
-      mayLoad: () => this.#redelivery.done,
-    });
+    const { topics, journals } = this.#parts;
+    this.topics = topics;
+    this.journals = journals;
   }
 
   /**
@@ -196,23 +64,23 @@ export class Engine implements ActorSystem, Inbox {
    * @throws Error for a kind that is hosted already, or whose effects undo one that it does not have
    */
   host(kinds: readonly ActorKind[]): this {
-    for (const kind of kinds) this.#actors.host(kind);
+    for (const kind of kinds) this.#parts.actors.host(kind);
     return this;
   }
 
   /** Address prefixes of all hosted actors, in the order of their kinds. */
   get prefixes(): string[] {
-    return this.#actors.prefixes;
+    return this.#parts.actors.prefixes;
   }
 
   /** Reads records at this address; undefined if no such kind is hosted. */
   readerOf(address: string): Reader | undefined {
-    return this.#actors.readerOf(address);
+    return this.#parts.actors.readerOf(address);
   }
 
   /** Version of the machine at this address; undefined if none is hosted. */
   versionOf(address: string): string | undefined {
-    return this.#actors.versionOf(address);
+    return this.#parts.actors.versionOf(address);
   }
 
   /**
@@ -223,19 +91,22 @@ export class Engine implements ActorSystem, Inbox {
    */
   async open(seenEpoch?: number): Promise<void> {
     await answered(
-      this.#store.open({
-        warn: (message) => this.#logger.warn({ code: 'STORE_UNSAFE' }, message),
+      this.#parts.store.open({
+        warn: (message) => this.#parts.logger.warn({ code: 'STORE_UNSAFE' }, message),
         suspect: (reason) => {
-          this.#leases.confirm();
+          this.#parts.leases.confirm();
           void this.#check(reason);
         },
       }),
       "the store can't be opened",
     );
     try {
-      await answered(this.#leases.acquire(this.#leaseRequest, this.#inUse, seenEpoch), 'the store grants no lease');
+      await answered(
+        this.#parts.leases.acquire(this.#parts.leaseRequest, this.#parts.inUse, seenEpoch),
+        'the store grants no lease',
+      );
     } catch (error) {
-      await this.#store.close();
+      await this.#parts.store.close();
       throw error;
     }
   }
@@ -247,8 +118,8 @@ export class Engine implements ActorSystem, Inbox {
    */
   async restore(prefixes: string[]): Promise<RestoreReport> {
     if (this.#closed) throw this.#closed;
-    const unreadable = await this.#redelivery.deliverUnder(prefixes);
-    return this.#actors.restore(prefixes, unreadable);
+    const unreadable = await this.#parts.redelivery.deliverUnder(prefixes);
+    return this.#parts.actors.restore(prefixes, unreadable);
   }
 
   ask(address: string, event: AnyEventObject, options: AskOptions = {}): Promise<unknown> {
@@ -271,8 +142,8 @@ export class Engine implements ActorSystem, Inbox {
         const message = `'${event.type}' is nested more than ${deepestEvent} levels deep: send flatter data`;
         throw new StagecraftError('INVALID_ARGUMENT', message, { address });
       }
-      this.#patience.refuseInVain({ address, signal });
-      const actor = this.#actors.demand(address);
+      this.#parts.patience.refuseInVain({ address, signal });
+      const actor = this.#parts.actors.demand(address);
       const request: Request = {
         kind: 'request',
         event: asData(event),
@@ -288,15 +159,15 @@ export class Engine implements ActorSystem, Inbox {
       if (requestId) request.requestId = requestId;
       if (by !== undefined) request.by = by;
       // Another actor object may have replaced this one by then, and have its messages.
-      const stop = this.#patience.wait({ address, signal }, (failed) =>
-        (this.#actors.get(address) ?? actor).drop(request, failed),
+      const stop = this.#parts.patience.wait({ address, signal }, (failed) =>
+        (this.#parts.actors.get(address) ?? actor).drop(request, failed),
       );
       actor.post(request);
     });
   }
 
   peek(address: string): ActorView | undefined {
-    const actor = this.#actors.get(address);
+    const actor = this.#parts.actors.get(address);
     if (!actor?.snapshot) return undefined;
     const { seq, snapshot, at } = actor;
     const view: ActorView = { seq, state: snapshot.value, context: snapshot.context };
@@ -306,15 +177,15 @@ export class Engine implements ActorSystem, Inbox {
 
   async read(address: string, signal?: AbortSignal): Promise<ActorView | undefined> {
     if (this.#closed) throw this.#closed;
-    const actor = this.#actors.demand(address);
-    if (!actor.isReady) await this.#patience.answered({ address, signal }, () => actor.ready());
+    const actor = this.#parts.actors.demand(address);
+    if (!actor.isReady) await this.#parts.patience.answered({ address, signal }, () => actor.ready());
     if (this.#closed) throw this.#closed;
     if (actor.quarantine) throw new StagecraftError('ACTOR_QUARANTINED', actor.quarantine, { address });
     return this.peek(address);
   }
 
   readNow(address: string): { view: ActorView | undefined } | undefined {
-    const actor = this.#closed ? undefined : this.#actors.get(address);
+    const actor = this.#closed ? undefined : this.#parts.actors.get(address);
     return actor?.isReady && !actor.stopped ? { view: this.peek(address) } : undefined;
   }
 
@@ -326,7 +197,7 @@ export class Engine implements ActorSystem, Inbox {
     await this.read(address).catch((error: unknown) => {
       if (!(error instanceof StagecraftError && error.code === 'ACTOR_QUARANTINED')) throw error;
     });
-    const actor = this.#actors.get(address);
+    const actor = this.#parts.actors.get(address);
     const view = this.peek(address);
     if (!actor || !view) return undefined;
     const { quarantine: quarantined, unread, work, machine } = actor;
@@ -338,33 +209,33 @@ export class Engine implements ActorSystem, Inbox {
 
   async page(range: Range): Promise<ActorPage> {
     if (this.#closed) throw this.#closed;
-    const { rows, next } = await this.#reads.list(range).catch((cause: unknown) => {
+    const { rows, next } = await this.#parts.reads.list(range).catch((cause: unknown) => {
       const message = `the store can't list ${range.prefix} now (${messageOf(cause)}): ask again later`;
       throw new StagecraftError('STORE_UNAVAILABLE', message, { outcome: 'refused', cause });
     });
-    const page = pageOfViews(rows, (record) => this.peek(record.address) ?? this.#actors.viewOf(record));
-    for (const { address, reason } of page.skipped ?? []) this.#actors.quarantine(address, reason);
+    const page = pageOfViews(rows, (record) => this.peek(record.address) ?? this.#parts.actors.viewOf(record));
+    for (const { address, reason } of page.skipped ?? []) this.#parts.actors.quarantine(address, reason);
     return { ...page, ...(next !== undefined && { next }) };
   }
 
   /** Messages that the actor still has to apply, oldest first. */
   unread(address: string): ActorMessage[] {
-    return this.#actors.get(address)?.unread ?? [];
+    return this.#parts.actors.get(address)?.unread ?? [];
   }
 
   has(address: string): boolean {
-    const actor = this.#actors.get(address);
+    const actor = this.#parts.actors.get(address);
     return actor !== undefined && (actor.snapshot !== undefined || !actor.isIdle);
   }
 
   /** Resolves once each actor in memory under the prefix takes messages, or is out of service: `views` lists it then. */
   async inService(prefix: string): Promise<void> {
-    const actors = [...this.#actors].filter(({ address }) => address.startsWith(prefix));
+    const actors = [...this.#parts.actors].filter(({ address }) => address.startsWith(prefix));
     await Promise.all(actors.map((actor) => actor.ready()));
   }
 
   *views(prefix: string): Generator<ActorRow> {
-    for (const { address } of this.#actors) {
+    for (const { address } of this.#parts.actors) {
       const view = address.startsWith(prefix) ? this.peek(address) : undefined;
       if (view) yield [address, view];
     }
@@ -374,7 +245,7 @@ export class Engine implements ActorSystem, Inbox {
   load(): { queued: number; effects: number } {
     let queued = 0;
     let effects = 0;
-    for (const actor of this.#actors) {
+    for (const actor of this.#parts.actors) {
       queued += actor.queued;
       effects += actor.work.effects.length;
     }
@@ -386,17 +257,17 @@ export class Engine implements ActorSystem, Inbox {
    * @throws Error if none was acquired
    */
   get epoch(): number {
-    return this.#leases.lease.epoch;
+    return this.#parts.leases.lease.epoch;
   }
 
   /** Highest epoch of the lease that the store has named, of this runtime or of another; 0: none. */
   get seenEpoch(): number {
-    return this.#leases.seen;
+    return this.#parts.leases.seen;
   }
 
   /** Tells whether the lease is held at this moment; if not, another runtime may have it, and memory may be old. */
   get holdsLease(): boolean {
-    return this.#leases.held;
+    return this.#parts.leases.held;
   }
 
   /**
@@ -409,22 +280,22 @@ export class Engine implements ActorSystem, Inbox {
   }
 
   storeTrouble(forMs?: number): Error | undefined {
-    return this.#store.trouble(forMs) ?? this.#neighbour?.storeTrouble(forMs);
+    return this.#parts.store.trouble(forMs) ?? this.#neighbour?.storeTrouble(forMs);
   }
 
   /** Since when the store takes no writes, though it may answer, in milliseconds since the epoch; absent while it takes them. */
   get refusedSince(): number | undefined {
-    return this.#writes.refusedSince;
+    return this.#parts.writes.refusedSince;
   }
 
   /** Beginning of the store's silence, milliseconds since the epoch; absent while it answers. */
   get silentSince(): number | undefined {
-    return this.#store.silentSince;
+    return this.#parts.store.silentSince;
   }
 
   /** Actors out of service until they are released: they crashed too often, or their record can't be read. */
   quarantined(): QuarantinedActor[] {
-    return this.#actors.quarantined();
+    return this.#parts.actors.quarantined();
   }
 
   /**
@@ -435,19 +306,19 @@ export class Engine implements ActorSystem, Inbox {
    */
   async release(address: string): Promise<void> {
     if (this.#closed) throw this.#closed;
-    await this.#patience.answered({ address, outcome: 'unknown' }, () => this.#release(address));
+    await this.#parts.patience.answered({ address, outcome: 'unknown' }, () => this.#release(address));
   }
 
   async #release(address: string): Promise<void> {
     const reason = `what ${address} owes still can't be read`;
-    if (!(await answered(this.#redelivery.deliverOf(address), "the store can't say what it owes")))
+    if (!(await answered(this.#parts.redelivery.deliverOf(address), "the store can't say what it owes")))
       throw new StagecraftError('ACTOR_QUARANTINED', reason, { address });
-    await this.#actors.release(address);
+    await this.#parts.actors.release(address);
   }
 
   observe(observer: (notice: CommitNotice) => void): () => void {
-    this.#observers.add(observer);
-    return () => this.#observers.delete(observer);
+    this.#parts.observers.add(observer);
+    return () => this.#parts.observers.delete(observer);
   }
 
   follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): TopicReader<FollowedRow> {
@@ -457,28 +328,28 @@ export class Engine implements ActorSystem, Inbox {
   /** Accepts nothing more, ends effects, waits for commits under way, gives the lease back. */
   async stop(): Promise<void> {
     this.#close(new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed'));
-    await this.#effects.stop(effectGraceMs);
+    await this.#parts.effects.stop(effectGraceMs);
     // A store that hangs does not delay the stop: the next runtime repeats the commit, or finds it.
     const written = new AbortController();
     void this.#settle().finally(() => written.abort());
-    await pause(this.#clock, storeGraceMs, written.signal);
-    this.#leases.giveUp();
-    this.#troubles.abandon(this.#leases);
-    this.#timers.stop();
+    await pause(this.#parts.clock, storeGraceMs, written.signal);
+    this.#parts.leases.giveUp();
+    this.#parts.troubles.abandon(this.#parts.leases);
+    this.#parts.timers.stop();
     const closed = new AbortController();
-    const closing = this.#store.close().finally(() => closed.abort());
+    const closing = this.#parts.store.close().finally(() => closed.abort());
     // A later failure concerns nobody.
     closing.catch(() => {});
-    await pause(this.#clock, storeGraceMs, closed.signal);
+    await pause(this.#parts.clock, storeGraceMs, closed.signal);
     if (closed.signal.aborted) await closing;
   }
 
   /** Resolves when no write is under way any more; gives the lease back last. */
   async #settle(): Promise<void> {
-    await this.#committer.stop();
-    await (this.#hasOwnTopics ? this.topics.stop() : this.topics.flush());
-    await this.#deliveries.stop();
-    await this.#leases.release();
+    await this.#parts.committer.stop();
+    await (this.#parts.hasOwnTopics ? this.topics.stop() : this.topics.flush());
+    await this.#parts.deliveries.stop();
+    await this.#parts.leases.release();
   }
 
   /**
@@ -487,18 +358,18 @@ export class Engine implements ActorSystem, Inbox {
    */
   #fence(reason: StagecraftError): void {
     if (this.#closed) return;
-    this.#logger.error({ code: reason.code, lease: this.#leaseRequest.name }, reason.message);
+    this.#parts.logger.error({ code: reason.code, lease: this.#parts.leaseRequest.name }, reason.message);
     this.#close(reason);
-    this.#leases.giveUp();
-    this.#troubles.abandon(this.#leases);
-    void this.#committer.stop();
+    this.#parts.leases.giveUp();
+    this.#parts.troubles.abandon(this.#parts.leases);
+    void this.#parts.committer.stop();
     this.#tellLost(reason);
   }
 
   #close(reason: StagecraftError): void {
     this.#closed ??= reason;
     this.#stop.abort();
-    this.#actors.close(this.#closed);
+    this.#parts.actors.close(this.#closed);
   }
 
   /** Starts a check, unless one is under way: something shows that the store has lost writes. */
@@ -508,25 +379,25 @@ export class Engine implements ActorSystem, Inbox {
 
   /** Compares each actor in memory with the store, which may have lost writes. No effect starts before the end. */
   async #check(reason: string): Promise<void> {
-    const hasAny = !this.#actors[Symbol.iterator]().next().done;
+    const hasAny = !this.#parts.actors[Symbol.iterator]().next().done;
     const message = `the store may have lost writes (${reason}): each actor is compared`;
-    if (hasAny) this.#logger.warn({ code: 'STORE_SUSPECT' }, message);
+    if (hasAny) this.#parts.logger.warn({ code: 'STORE_SUSPECT' }, message);
     this.#checks += 1;
     this.topics.verify();
-    await this.#actors.verify();
+    await this.#parts.actors.verify();
     this.#checks -= 1;
-    this.#gate.reopen();
+    this.#parts.gate.reopen();
   }
 
   /** @see Inbox */
   append(address: string, message: ActorMessage): Promise<void> {
-    if (this.#elsewhere && !this.#covers(address)) return this.#elsewhere.append(address, message);
+    if (this.#elsewhere && !this.#parts.covers(address)) return this.#elsewhere.append(address, message);
     return new Promise((applied) => {
       try {
-        this.#actors.demand(address).post({ kind: 'message', sent: message, applied });
+        this.#parts.actors.demand(address).post({ kind: 'message', sent: message, applied });
       } catch (error) {
         // The message stays owed: a runtime that hosts the address may come.
-        this.#logger.error({ address, from: message.from }, `a message can't be delivered: ${messageOf(error)}`);
+        this.#parts.logger.error({ address, from: message.from }, `a message can't be delivered: ${messageOf(error)}`);
       }
     });
   }

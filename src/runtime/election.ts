@@ -6,7 +6,7 @@ import { isClusterOwned } from '../../machines/kit/addresses.js';
 import type { PluginPort } from '../calls/plugin-port.js';
 import type { Inbox } from '../engine/delivery/inbox.js';
 import { Engine } from '../engine/engine.js';
-import type { EngineOptions } from '../engine/engine-options.js';
+import type { EngineOptions } from '../engine/engine-parts.js';
 import { ElectedEngine } from '../engine/lease/elected-engine.js';
 import { StoredViews } from '../engine/storage/stored-views.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';

@@ -4,7 +4,7 @@ import type { ActorPolicy } from '../../src/engine/actor/policy.js';
 import type { Clock } from '../../src/engine/clock.js';
 import type { ActorKind } from '../../src/engine/effects/effects.js';
 import { Engine } from '../../src/engine/engine.js';
-import type { EngineOptions } from '../../src/engine/engine-options.js';
+import type { EngineOptions } from '../../src/engine/engine-parts.js';
 import type { Commit, Store } from '../../src/engine/store.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { Lab, leaseTtlMs, textsOf, topicOf } from './lab.js';

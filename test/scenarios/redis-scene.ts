@@ -12,7 +12,7 @@ import { decodeEntry, decodeRecord, type JournalEntry } from '../../src/engine/a
 import { systemClock } from '../../src/engine/clock.js';
 import type { ActorKind } from '../../src/engine/effects/effects.js';
 import { Engine } from '../../src/engine/engine.js';
-import type { EngineOptions } from '../../src/engine/engine-options.js';
+import type { EngineOptions } from '../../src/engine/engine-parts.js';
 import type { Logger } from '../../src/engine/logger.js';
 import { systemRandom } from '../../src/engine/random.js';
 import type { Store, StoredRecord } from '../../src/engine/store.js';
