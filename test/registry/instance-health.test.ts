@@ -26,7 +26,8 @@ class Stage {
   constructor({ wereThere = false } = {}) {
     const engine: Pick<Engine, 'observe' | 'peek'> = {
       observe: (observer) => {
-        this.#tell = (address) => observer({ address } as Parameters<typeof observer>[0]);
+        this.#tell = (address) =>
+          observer({ address, entry: { event: { type: 'seen' } } } as Parameters<typeof observer>[0]);
         return () => {};
       },
       peek: (address) => {
