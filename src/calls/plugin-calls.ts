@@ -15,9 +15,9 @@ import type { CallBounds, FarBounds } from './call-bounds.js';
 import { callFailureOf } from './call-failure.js';
 import type { Homes, PluginCall } from './homes.js';
 import { offers } from './instance-choice.js';
-import { otherDriver } from './other-driver.js';
 import type { PluginAccess } from './plugin-access.js';
 import type { AdmittedCall, PluginObservation } from './plugin-port.js';
+import { otherDriver } from './plugin-refusals.js';
 import { lockKey, type VolumeLocks } from './volume-locks.js';
 
 interface PluginCallsOptions {

@@ -3,8 +3,8 @@
  * the plugin here may have changed; it resolves the secrets itself, and begins no call that is too old. The other side: call-client.ts
  */
 import type { CallBounds } from '../calls/call-bounds.js';
-import { otherDriver } from '../calls/other-driver.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
+import { otherDriver } from '../calls/plugin-refusals.js';
 import { lockKey, type VolumeLocks } from '../calls/volume-locks.js';
 import type { Clock } from '../engine/clock.js';
 import { putWithinMs, type Wire } from '../engine/store.js';

@@ -1,4 +1,4 @@
-/** Text for a terminal. Texts of drivers, files and other programs must not steer it, nor turn the order of its letters around. */
+/** Text for a terminal. Texts of drivers, files and other programs must not steer it, nor turn the order of its letters around. Also words of a shell. */
 
 /** Removes format characters, such as U+202E, and replaces line breaks and control characters by spaces. */
 export const oneLine = (text: string): string => text.replace(/\p{Cf}+/gu, '').replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
@@ -19,3 +19,7 @@ export const plainJson = (json: string): string =>
   );
 
 const escapeOf = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`;
+
+/** Writes a text as one word of a command that a person is told to run in a shell. */
+export const shellWord = (text: string): string =>
+  /^[\w.@:/+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -16,9 +16,9 @@ import type {
   UnstageCall,
 } from '../../machines/mount/calls.js';
 import type { KernelMount } from '../../machines/mount/kernel-mount.js';
-import { modeRefusal } from '../calls/access-mode-support.js';
 import type { CallBounds } from '../calls/call-bounds.js';
 import type { Lacks, PluginWork } from '../calls/plugin-calls.js';
+import { modeRefusal } from '../calls/plugin-refusals.js';
 import type { EffectCall } from '../engine/effects/effects.js';
 import { StagecraftError } from '../errors.js';
 import type { MountTable } from '../host/mount-table.js';

@@ -4,7 +4,7 @@
  */
 import { messageOf, StagecraftError } from '../errors.js';
 import { isSameSource, isWithin, type MountEntry, MountTable } from '../host/mount-table.js';
-import { shellWord } from '../host/shell-word.js';
+import { shellWord } from '../host/terminal-text.js';
 import type { LeftBehind } from './index-files.js';
 import { type MountDirectoriesOptions, makeRoot } from './mount-directories.js';
 

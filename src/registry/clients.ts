@@ -8,7 +8,7 @@ import { onAbort, unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
-import { placeFault } from '../host/socket-place.js';
+import { placeFault } from '../host/socket-path.js';
 import { type Dispenser, type FingerprintRequest, fingerprintOf, type Looked } from './dispenser.js';
 import { Replacement } from './replacement.js';
 import { noDispenser } from './validate.js';

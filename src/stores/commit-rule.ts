@@ -1,9 +1,9 @@
 /**
- * Decides whether a commit may be written. Pure: each store calls it at a moment when nobody else can write the same
- * address.
+ * Decides whether a commit may be written, and which events a topic accepts. Pure: each store calls it at a moment when nobody
+ * else can write the same address or topic.
  */
 
-import type { Commit, CommitResult, JournalRow, Lease, StoredRecord } from '../engine/store.js';
+import type { Commit, CommitResult, JournalRow, Lease, StoredRecord, TopicEntry } from '../engine/store.js';
 import { checkName } from './names.js';
 
 /** Fields of the stored record that the decision needs. */
@@ -79,4 +79,11 @@ function isRepeat(stored: Head, commit: Commit): boolean {
 
 function mayWrite(stored: Head, commit: Commit): boolean {
   return commit.epoch > stored.epoch || (commit.epoch === stored.epoch && commit.owner === stored.owner);
+}
+
+/** Last event that a topic has of one source: it accepts later ones only. */
+export type TopicMark = Pick<TopicEntry, 'seq' | 'index'>;
+
+export function isNewer(entry: TopicMark, mark: TopicMark | undefined): boolean {
+  return mark === undefined || entry.seq > mark.seq || (entry.seq === mark.seq && entry.index > mark.index);
 }

@@ -20,9 +20,8 @@ import type { TaskEnvironments } from './environments.js';
 import { taskMigrations } from './migrations.js';
 import { type TaskPaths, taskMark } from './paths.js';
 import { livingRuns, programNames } from './processes.js';
-import { type Children, spawnRun } from './spawn.js';
+import { type Children, spawnRun, watchProcess } from './spawn.js';
 import type { TaskLogs } from './task-logs.js';
-import { watchProcess } from './watch-process.js';
 
 interface TaskKindOptions {
   paths: TaskPaths;

@@ -1,10 +1,9 @@
-/** Excerpt from the log of a task's last run, for a person who wants to know why the run ended. */
-import { closeSync, constants, fstatSync, readSync } from 'node:fs';
+/** Opens the log of a task, and takes an excerpt of its last run, for a person who wants to know why the run ended. */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { messageOf } from '../errors.js';
 import { maskSecrets } from '../host/mask-secrets.js';
 import { endpointVariable } from './environments.js';
 import { olderLogOf } from './paths.js';
-import { openPlain } from './plain-file.js';
 
 /** Limit of the excerpt: the first lines of a longer run are left out. */
 const runBytes = 1_024 * 1_024;
@@ -97,3 +96,29 @@ function endOf(path: string, bytes: number): string {
     closeSync(file);
   }
 }
+
+/**
+ * @returns file descriptor
+ * @throws Error if it is no plain file
+ */
+export function openPlain(path: string, flags: number, mode?: number): number {
+  const file = opened(path, flags, mode);
+  if (fstatSync(file).isFile()) return file;
+  closeSync(file);
+  throw noPlainFile(path);
+}
+
+function opened(path: string, flags: number, mode?: number): number {
+  try {
+    // Without O_NONBLOCK opening a pipe would wait; plain files ignore it.
+    return openSync(path, flags | constants.O_NONBLOCK | constants.O_NOFOLLOW, mode);
+  } catch (error) {
+    // A symbolic link, a pipe that nobody reads, a socket, a directory.
+    const isOther =
+      error instanceof Error && 'code' in error && ['ELOOP', 'ENXIO', 'EISDIR'].includes(String(error.code));
+    throw isOther ? noPlainFile(path, error) : error;
+  }
+}
+
+const noPlainFile = (path: string, cause?: unknown): Error =>
+  new Error(`${path} is no plain file: move it away`, cause === undefined ? {} : { cause });

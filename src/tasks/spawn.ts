@@ -1,16 +1,18 @@
-/** Starts the process of a run, or finds it if an earlier runtime has started it already. */
+/** Starts the process of a run, or finds it if an earlier runtime has started it already; then waits for its end. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, mkdirSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { exitText } from '../../machines/task/task-context.js';
 import type { OwnRun, ProcessEnd, ProcessIdentity, TaskRun, TaskSpec } from '../../machines/task/task-types.js';
+import { untilAborted } from '../abort.js';
+import { type Clock, pause } from '../engine/clock.js';
 import { messageOf } from '../errors.js';
 import { namedEndpoint, type TaskEnvironments } from './environments.js';
-import { runHeader, tailOf } from './log-tail.js';
+import { openPlain, runHeader, tailOf } from './log-tail.js';
 import { logPathOf, runSocketPath, type TaskPaths, taskDirOf, taskMark } from './paths.js';
-import { openPlain } from './plain-file.js';
-import { directoryVariable, findProcesses, identify, taskVariable, tokenVariable } from './processes.js';
+import { directoryVariable, findProcesses, identify, isAlive, taskVariable, tokenVariable } from './processes.js';
+import type { TaskLogs } from './task-logs.js';
 
 /** Variables that a process inherits: what programs need to run, nothing else. */
 const inherited = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
@@ -145,3 +147,43 @@ const endOf = (child: ChildProcess): Promise<ProcessEnd> =>
   new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve(signal === null ? { code: code ?? 0 } : { signal }));
   });
+
+interface WatchRequest {
+  spec: TaskSpec;
+  spawned: OwnRun;
+  /** Whether the end of the log explains the end of the process. */
+  withTail: boolean;
+  signal: AbortSignal;
+}
+
+/** Interval of looks at a process that is no child. */
+const lookEveryMs = 250;
+
+interface WatchPorts {
+  logs: TaskLogs;
+  clock: Clock;
+  children: Children;
+  environments: Pick<TaskEnvironments, 'knownValues'>;
+}
+
+/**
+ * Waits for the end of a process, a child or one that an earlier runtime has started, and keeps its log bounded
+ * meanwhile.
+ */
+export async function watchProcess(
+  { logs, clock, children, environments }: WatchPorts,
+  { spec, spawned, withTail, signal }: WatchRequest,
+): Promise<ProcessEnd> {
+  const child = children.get(spec.id);
+  const ended = child?.token === spawned.token ? child.ended : undefined;
+  const over = new AbortController();
+  const watched = AbortSignal.any([signal, over.signal]);
+  const logged = logs.watch(spec.id, spawned.process, watched);
+  void ended?.then(() => over.abort());
+  while (isAlive(spawned.process) && !signal.aborted) await pause(clock, lookEveryMs, watched);
+  over.abort();
+  await logged;
+  const end = (await Promise.race([ended, untilAborted(signal)])) ?? {};
+  signal.throwIfAborted();
+  return withTail ? { ...end, tail: tailOf(logs.pathOf(spec.id), await environments.knownValues(spec, signal)) } : end;
+}

@@ -2,9 +2,10 @@
  * The logs of tasks: kept from growing without end, and read. The processes hold their files open and write them
  * themselves; what is there is copied to one older file, then cut off, and they go on undisturbed.
  * What is written between copy and cut is lost. Killed in between, the same lines stand in both until the next look.
+ * Logs are read block by block, backwards from the end or forwards from an offset.
  */
 import { constants } from 'node:fs';
-import { type FileHandle, readlink } from 'node:fs/promises';
+import { type FileHandle, open, readlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ProcessIdentity } from '../../machines/task/task-types.js';
 import { type Clock, pause } from '../engine/clock.js';
@@ -12,7 +13,6 @@ import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { InOrder } from './in-order.js';
 import { copyEnd, usedBytes } from './log-copy.js';
-import { isLink, lastLogLines, linesFrom, logBytes, openThere } from './log-lines.js';
 import { logPathOf, olderLogOf, type TaskPaths } from './paths.js';
 import { isAlive } from './processes.js';
 
@@ -185,4 +185,94 @@ async function writtenInstead(
     if (dirname(name) === dirname(path) && name !== path) return { handle, name };
   }
   return undefined;
+}
+
+const blockBytes = 64 * 1_024;
+/** Limit for what is read at a time: lines may be long. */
+const maxReadBytes = 8 * 1_024 * 1_024;
+const newline = 0x0a;
+
+/**
+ * Last lines of files, of which each continues at the beginning of the one before it; a missing file is empty.
+ * @param paths newest first
+ * @returns text, and length of the newest file
+ * @throws Error for a file that can't be read or is no plain file
+ */
+async function lastLogLines(paths: string[], count: number): Promise<{ text: string; sizeBytes: number }> {
+  const blocks: Buffer[] = [];
+  const sizes: number[] = [];
+  let newlines = 0;
+  let leftBytes = maxReadBytes;
+  for (const path of paths) {
+    const size = await reading(path, 0, async (file, sizeBytes) => {
+      // One newline more than the wanted lines proves that the first line is whole.
+      for (let end = sizeBytes; end > 0 && newlines <= count && leftBytes > 0; end -= blockBytes) {
+        const block = await readAt(file, Math.max(0, end - blockBytes), Math.min(end, blockBytes));
+        blocks.unshift(block);
+        newlines += block.filter((byte) => byte === newline).length;
+        leftBytes -= block.length;
+      }
+      return sizeBytes;
+    });
+    sizes.push(size);
+  }
+  const lines = Buffer.concat(blocks).toString('utf8').split('\n');
+  const isEnded = lines.at(-1) === '';
+  return { text: lines.slice(isEnded ? -count - 1 : -count).join('\n'), sizeBytes: sizes[0] ?? 0 };
+}
+
+/**
+ * Lines of a file from an offset on, some 64 KiB at most. Leaves out a line that is not ended, unless it is longer
+ * than that or the file is `closed`, i.e. not written any more.
+ */
+const linesFrom = (path: string, offset: number, { closed = false } = {}): Promise<Buffer> =>
+  reading<Buffer>(path, Buffer.alloc(0), async (file, sizeBytes) => {
+    const block = await readAt(file, offset, Math.min(blockBytes, Math.max(0, sizeBytes - offset)));
+    const isLast = offset + block.length >= sizeBytes;
+    const wholeBytes = block.lastIndexOf(newline) + 1;
+    const takesAll = isLast ? closed : wholeBytes === 0;
+    return takesAll ? block : block.subarray(0, wholeBytes);
+  });
+
+/** Length of a log; 0 if there is none. */
+const logBytes = (path: string): Promise<number> => reading(path, 0, async (_, sizeBytes) => sizeBytes);
+
+async function reading<T>(
+  path: string,
+  absent: T,
+  read: (file: FileHandle, sizeBytes: number) => Promise<T>,
+): Promise<T> {
+  // Without O_NONBLOCK this would wait for a pipe of that name.
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+  const file = await openThere(path, flags).catch((error: unknown) => {
+    throw isLink(error) ? new Error(`${path} is no plain file`, { cause: error }) : error;
+  });
+  if (!file) return absent;
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile()) throw new Error(`${path} is no plain file`);
+    return await read(file, stat.size);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Whether a file was not opened because it is a symbolic link. */
+const isLink = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ELOOP';
+
+/** Undefined if there is no such file. */
+async function openThere(path: string, flags: number): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, flags);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Shorter if the file was cut off meanwhile. */
+async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(length);
+  const { bytesRead } = await file.read(buffer, 0, length, offset);
+  return buffer.subarray(0, bytesRead);
 }

@@ -34,7 +34,7 @@ import { nameWithPlugin } from '../../machines/volume/words.js';
 import { blockersOf, failureOf } from '../../machines/volume/work.js';
 import { asData } from '../engine/machine/data.js';
 import type { Change } from '../engine/topics/topics.js';
-import { shellWord } from '../host/shell-word.js';
+import { shellWord } from '../host/terminal-text.js';
 
 export interface VolumePublication {
   state: PublicationState;

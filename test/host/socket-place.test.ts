@@ -3,7 +3,7 @@ import { chmodSync, chownSync, lchownSync, mkdirSync, mkdtempSync, rmSync, symli
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { placeFault } from '../../src/host/socket-place.js';
+import { placeFault } from '../../src/host/socket-path.js';
 
 const other = 12_345;
 

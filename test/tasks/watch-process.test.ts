@@ -8,9 +8,8 @@ import type { ProcessEnd } from '../../machines/task/task-types.js';
 import { systemClock } from '../../src/engine/clock.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { identify } from '../../src/tasks/processes.js';
-import { type Children, spawnRun } from '../../src/tasks/spawn.js';
+import { type Children, spawnRun, watchProcess } from '../../src/tasks/spawn.js';
 import { TaskLogs } from '../../src/tasks/task-logs.js';
-import { watchProcess } from '../../src/tasks/watch-process.js';
 import { environments, recordedSpec } from './recorded-spec.js';
 
 const spec = recordedSpec({ id: 'ebs', type: 'node', command: ['/bin/sh', '-c', 'echo bye; sleep 0.3; exit 3'] });

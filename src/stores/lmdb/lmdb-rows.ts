@@ -12,9 +12,8 @@ import type {
   TopicEntry,
   TopicRow,
 } from '../../engine/store.js';
-import { commitRefusal, headOf, journalRows, seqOf } from '../commit-rule.js';
+import { commitRefusal, headOf, isNewer, journalRows, seqOf, type TopicMark } from '../commit-rule.js';
 import { holderAfter, type KeptLease, type LastHolder, nextEpoch } from '../leases.js';
-import { isNewer, type TopicMark } from '../topic-rule.js';
 import type { Environment } from './lmdb-environment.js';
 
 /** Part of a record that is neither in its key nor in its text. */

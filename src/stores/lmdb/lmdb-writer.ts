@@ -6,8 +6,7 @@
  */
 
 import type { Environment } from './lmdb-environment.js';
-import { NotTried } from './lmdb-failures.js';
-import { WritePauses, type WritePausesOptions } from './lmdb-pauses.js';
+import { NotTried, WritePauses, type WritePausesOptions } from './lmdb-pauses.js';
 
 interface Job {
   /** Writes within the transaction. Never throws. */

@@ -30,7 +30,7 @@ import { checkName } from '../names.js';
 import { numberedPosition, numberedToken, pageOf } from '../pages.js';
 import { noteClosed } from './lmdb-check.js';
 import { type Environment, openEnvironment } from './lmdb-environment.js';
-import { NotTried } from './lmdb-failures.js';
+import { NotTried } from './lmdb-pauses.js';
 import * as rows from './lmdb-rows.js';
 import { LmdbWriter } from './lmdb-writer.js';
 import { noteNotOpen, noteOpen } from './open-paths.js';

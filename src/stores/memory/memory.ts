@@ -24,11 +24,10 @@ import type {
   TopicEntry,
   TopicPage,
 } from '../../engine/store.js';
-import { checkCommit, commitRefusal, journalRows, seqOf } from '../commit-rule.js';
+import { checkCommit, commitRefusal, isNewer, journalRows, seqOf, type TopicMark } from '../commit-rule.js';
 import { holderAfter, type LastHolder, LeaseTable, type MonotonicMs, nextEpoch } from '../leases.js';
 import { checkName, compareNames, indexFrom } from '../names.js';
 import { numberedPosition, numberedToken, pageOf } from '../pages.js';
-import { isNewer, type TopicMark } from '../topic-rule.js';
 
 export interface MemoryStoreOptions {
   /** Clock of the leases; default `performance.now`. */

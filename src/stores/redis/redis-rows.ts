@@ -1,4 +1,4 @@
-/** Decodes rows read from Redis. How they are written: redis-commit-script.ts, redis-scripts.ts */
+/** Decodes rows read from Redis. How they are written: redis-commits.ts, redis-scripts.ts */
 
 import type { DueRow, JournalRow, OutboxRow, StoredRecord, TopicRow } from '../../engine/store.js';
 import type { Head } from '../commit-rule.js';

@@ -1,7 +1,7 @@
 /**
  * Lua scripts other than the one for commits. Each is atomic, stays in one bucket and names its keys; only the sweep
  * after an operator's damage finds keys by itself, in its own bucket. The script that reads between its writes is
- * guarded in its first write: see redis-commit-script.ts
+ * guarded in its first write: see redis-commits.ts
  */
 
 import { script } from './redis-script.js';

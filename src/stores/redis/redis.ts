@@ -1,6 +1,6 @@
 /**
  * Store on Redis: one server, one that sentinels name, or a cluster. One script writes the whole of a commit, next to
- * its record. Read next: redis-keys.ts (keys), redis-commit-script.ts (writes), redis-link.ts (calls without an
+ * its record. Read next: redis-keys.ts (keys), redis-commits.ts (writes), redis-link.ts (calls without an
  * answer).
  */
 
