@@ -86,7 +86,7 @@ describe('logs of the tasks of a runtime', () => {
   it('T10 a limit that can’t be is refused', async () => {
     for (const [wrong, why] of [
       [0, 'must be above 0'],
-      [1.5, 'must be a whole number of bytes'],
+      [1.5, 'must be a whole number of bytes, e.g. 10485760'],
       [-1, 'must be above 0'],
     ] as const) {
       const refused = createRuntime({ nodeId: 'n2', dataDir: join(dataDir, 'other'), logs: { maxBytes: wrong } });
