@@ -54,16 +54,27 @@ export const wishOf = (publication: Publication): PublishWish | undefined =>
 export function usualCapability({ spec, claims, publications }: VolumeContext, nodeId: string): Capability {
   const present = publications[nodeId];
   const claim = claims.find((one) => one.state === 'taken' && one.nodeId === nodeId);
-  const offered = spec?.capabilities ?? [];
-  const usual = (present && wishOf(present)?.capability) ?? offered.find((one) => !claim || isOfModes(one, claim));
+  const usual = (present && wishOf(present)?.capability) ?? defaultCapability(spec?.capabilities ?? [], claim);
   if (!usual) throw new Error('it was made for no use at all');
   return usual;
 }
 
 type Modes = Pick<Capability, 'accessMode' | 'attachmentMode'>;
+type GivenModes = { [Mode in keyof Modes]?: Modes[Mode] | undefined };
 
 export const isOfModes = (one: Modes, { accessMode, attachmentMode }: Modes): boolean =>
   one.accessMode === accessMode && one.attachmentMode === attachmentMode;
+
+/** Default of every use that leaves out modes: the first of what the volume was made for that has the modes given. */
+export const defaultCapability = <One extends Modes>(
+  offered: readonly One[],
+  given: GivenModes = {},
+): One | undefined =>
+  offered.find(
+    (one) =>
+      (given.accessMode ?? one.accessMode) === one.accessMode &&
+      (given.attachmentMode ?? one.attachmentMode) === one.attachmentMode,
+  );
 
 const describeModes = ({ accessMode, attachmentMode }: Modes): string => `${attachmentMode}, ${accessMode}`;
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { AllocVolume } from '../../machines/alloc/types.js';
 import type { AccessMode, AttachmentMode, Capability } from '../../machines/kit/csi-types.js';
 import { isReadOnly } from '../../machines/volume/claims.js';
-import { isOfModes, notMadeFor } from '../../machines/volume/modes.js';
+import { defaultCapability, isOfModes, notMadeFor } from '../../machines/volume/modes.js';
 import { volumeName } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
@@ -182,12 +182,9 @@ export const hasModes = ({ accessMode, attachmentMode }: AskedVolume): boolean =
  * first.
  */
 export function withModes(asked: AskedVolume, offered: readonly Modes[]): AskedVolume {
-  const whole = ({ accessMode, attachmentMode }: Modes): Modes => ({
-    accessMode: asked.accessMode ?? accessMode,
-    attachmentMode: asked.attachmentMode ?? attachmentMode,
-  });
-  const made = offered.find((one) => isOfModes(one, whole(one))) ?? offered[0];
-  return made ? { ...asked, ...whole(made) } : asked;
+  const made = defaultCapability(offered, asked) ?? offered[0];
+  const { accessMode = made?.accessMode, attachmentMode = made?.attachmentMode } = asked;
+  return { ...asked, accessMode, attachmentMode };
 }
 
 /**
