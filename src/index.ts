@@ -19,7 +19,7 @@ export type {
   TaskSpec,
   VolumeKey,
 } from '../machines/index.js';
-export type { AllocStatus, AllocVolumeState, AllocVolumeStatus } from './allocs/alloc-view.js';
+export type { AllocEvent, AllocStatus, AllocVolumeState, AllocVolumeStatus } from './allocs/alloc-view.js';
 export type { EntrySource, JournalEntry } from './engine/actor/actor-record.js';
 export type { QuarantinedActor } from './engine/actor/actors.js';
 export type { Clock } from './engine/clock.js';
@@ -48,7 +48,7 @@ export type { ClaimClient, ClaimWait, KnownVolume, PublishedVolume, SlotRequest 
 export type { OnPluginLoss } from './mounts/mount-reconciler.js';
 export type { AllocVolumeRequest, MountRequest, MountUsage } from './mounts/mount-spec.js';
 export type { MountInfo } from './mounts/mount-steps.js';
-export type { AllocEvent, MountEvent, MountStatus, MountUserStatus } from './mounts/mount-view.js';
+export type { MountEvent, MountStatus, MountUserStatus } from './mounts/mount-view.js';
 export type { VolumeUsage } from './mounts/node-port.js';
 export type { OrphanedMount } from './mounts/orphaned-mounts.js';
 export type { VolumeStats } from './mounts/volume-stats.js';

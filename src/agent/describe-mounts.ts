@@ -1,7 +1,7 @@
 /** Describes events and states of allocs and mounts for a person, one line each. */
-import type { AllocStatus, AllocVolumeStatus } from '../allocs/alloc-view.js';
+import type { AllocEvent, AllocStatus, AllocVolumeStatus } from '../allocs/alloc-view.js';
 import { type Waiting, waitReasonsOf } from '../allocs/alloc-waits.js';
-import type { AllocEvent, MountEvent } from '../mounts/mount-view.js';
+import type { MountEvent } from '../mounts/mount-view.js';
 import { timeOfDay } from './describe.js';
 
 export { waitReasonsOf };

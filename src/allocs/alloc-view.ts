@@ -1,7 +1,7 @@
 /** View of an alloc for callers, made from its record. */
 import type { allocMachine } from '../../machines/alloc/alloc.js';
 import { mountsOf, reasonsOf as partReasonsOf } from '../../machines/alloc/parts.js';
-import type { AllocContext, AllocState, AllocVolume } from '../../machines/alloc/types.js';
+import type { AllocChanged, AllocContext, AllocState, AllocVolume } from '../../machines/alloc/types.js';
 import { type AllocMount, type AllocStep, stepOf } from '../../machines/alloc/volume-steps.js';
 import type { Failure } from '../../machines/kit/host.js';
 import { isIn, type PartView } from '../../machines/kit/parts.js';
@@ -13,6 +13,7 @@ import type { MountContext, Target } from '../../machines/mount/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { ViewOf } from '../engine/actors-of.js';
 import { asData } from '../engine/machine/data.js';
+import type { Change } from '../engine/topics/topics.js';
 import { StagecraftError } from '../errors.js';
 import { callIn, type MountStatus } from '../mounts/mount-view.js';
 
@@ -59,6 +60,8 @@ export interface AllocStatus {
 }
 
 export type AllocView = ViewOf<typeof allocMachine>;
+
+export type AllocEvent = Change<AllocChanged>;
 
 export const allocStateOf = stateName<AllocState>;
 

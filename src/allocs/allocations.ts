@@ -3,28 +3,25 @@
  * mailbox of the alloc (machines/alloc/alloc.ts).
  */
 
-import { allocMachine } from '../../machines/alloc/alloc.js';
 import { mountsOf } from '../../machines/alloc/parts.js';
 import { givenUpIn, lateIn } from '../../machines/alloc/refusals.js';
-import type { AllocContext, AllocState, AllocVolume } from '../../machines/alloc/types.js';
+import type { AllocChanged, AllocContext } from '../../machines/alloc/types.js';
 import type { AllocMount } from '../../machines/alloc/volume-steps.js';
-import { allocAddress, mountAddress, singleMountAt } from '../../machines/kit/addresses.js';
+import { mountAddress, singleMountAt } from '../../machines/kit/addresses.js';
 import type { Failure } from '../../machines/kit/host.js';
-import { mountMachine } from '../../machines/mount/mount.js';
-import type { MountContext } from '../../machines/mount/types.js';
-import { volumeName } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
-import { ActorsOf, byAddress } from '../engine/actors-of.js';
-import { type Clock, pause } from '../engine/clock.js';
+import { byAddress } from '../engine/actors-of.js';
+import { pause } from '../engine/clock.js';
+import { Closing } from '../engine/closing.js';
 import type { Engine } from '../engine/engine.js';
 import { asData } from '../engine/machine/data.js';
-import { type FollowOptions, followAs } from '../engine/topics/topic-reader.js';
+import type { FollowOptions } from '../engine/topics/topic-reader.js';
+import { changeOf } from '../engine/topics/topics.js';
 import { messageOf, StagecraftError, unlessQuarantined } from '../errors.js';
 import type { ClaimClient } from '../mounts/claim-client.js';
 import type { FormerMounts } from '../mounts/former-mounts.js';
 import { type AllocVolumeRequest, allocIdOf, askedVolumes, knownVolumes } from '../mounts/mount-spec.js';
-import { type AllocEvent, allocEventOf, type MountStatus } from '../mounts/mount-view.js';
-import { ActorWaits } from '../requests/actor-waits.js';
+import type { MountStatus } from '../mounts/mount-view.js';
 import {
   type AwaitOptions,
   awaitSchema,
@@ -34,24 +31,16 @@ import {
   type WaitOptions,
   waitSchema,
 } from '../requests/await-options.js';
-import {
-  type AllocStatus,
-  type AllocView,
-  allocStateOf,
-  allocStatusOf,
-  failedWith,
-  hasLost,
-  waitsOf,
-} from './alloc-view.js';
-import { allWaitsOf, waitReasonsOf } from './alloc-waits.js';
+import type { AllocClient, AllocKey } from './alloc-client.js';
+import { type AllocEvent, type AllocStatus, type AllocView, allocStateOf, failedWith, waitsOf } from './alloc-view.js';
+import { allWaitsOf } from './alloc-waits.js';
 import { allocsTopic } from './alloc-work.js';
 import { DefaultModes } from './default-modes.js';
 import type { SingleMounts } from './single-mounts.js';
 
 interface AllocationsOptions {
-  node: string;
-  engine: Engine;
-  clock: Clock;
+  client: AllocClient;
+  engine: Pick<Engine, 'storeTrouble'>;
   claims: Pick<ClaimClient, 'look'>;
   /** Id of the present boot of the host. */
   bootId: string;
@@ -61,35 +50,23 @@ interface AllocationsOptions {
   former: Pick<FormerMounts, 'why'>;
   /** Compares these with the kernel. */
   compare(volumes: readonly VolumeKey[]): Promise<void>;
-  singles: Pick<SingleMounts, 'preparing' | 'of'>;
+  singles: Pick<SingleMounts, 'preparing'>;
 }
 
 export class Allocations {
   readonly #options: AllocationsOptions;
-  readonly #allocs: ActorsOf<typeof allocMachine>;
-  readonly #mounts: ActorsOf<typeof mountMachine>;
-  readonly #waits: ActorWaits<typeof allocMachine>;
+  readonly #client: AllocClient;
   readonly #openModes: DefaultModes;
   /** Number of callers that wait for an alloc to be prepared, by its address. */
   readonly #callers = new Map<string, number>();
-  /** Reason why nothing new is accepted. */
-  #refusal: StagecraftError | undefined;
-  #closed: StagecraftError | undefined;
+  /** Refuses what is new, before the client refuses everything. */
+  readonly #refusal = new Closing();
 
   constructor(options: AllocationsOptions) {
     this.#options = options;
-    const { engine, clock } = options;
-    this.#allocs = new ActorsOf(engine, allocMachine);
-    this.#mounts = new ActorsOf(engine, mountMachine);
-    this.#openModes = new DefaultModes(options);
-    this.#waits = new ActorWaits({
-      actors: this.#allocs,
-      clock,
-      describe: (view) => {
-        const alloc = this.#statusOf(view);
-        return [alloc.state, ...waitReasonsOf(alloc), ...(alloc.error ? [alloc.error.message] : [])].join('; ');
-      },
-    });
+    const { client, engine, claims } = options;
+    this.#client = client;
+    this.#openModes = new DefaultModes({ node: client.node, clock: client.clock, engine, claims });
   }
 
   /**
@@ -111,32 +88,32 @@ export class Allocations {
     requests: readonly AllocVolumeRequest[],
     options: WaitOptions = {},
   ): Promise<AllocMount[]> {
-    this.#refuseNew();
-    const { clock, bootId } = this.#options;
+    this.#refusal.refuseIfClosed();
+    const { bootId } = this.#options;
+    const { clock } = this.#client;
     const id = allocIdOf(allocId);
+    const key = { allocId: id };
     const asked = askedVolumes(requests);
     const { timeoutMs, signal, wait } = checkedOptions(waitSchema, options);
     const left = timeLeft(clock, timeoutMs);
-    const address = this.#addressOf(id);
-    await this.#settled(id, { timeoutMs, signal });
-    this.#refuseNew();
-    const of = { allocId: id, address, had: this.#volumesAt(address), timeoutMs: left(), signal };
+    const address = this.#client.addressOf(key);
+    await this.#client.settled(key, { timeoutMs, signal });
+    this.#refusal.refuseIfClosed();
+    const of = { allocId: id, address, had: this.#client.volumesAt(key), timeoutMs: left(), signal };
     const volumes = knownVolumes(await this.#openModes.fill(asked, of));
-    this.#refuseNew();
+    this.#refusal.refuseIfClosed();
     const limitMs = left();
     const untilMs = limitMs === undefined ? null : clock.now() + limitMs;
     const leave = this.#enter(address);
     try {
       const request = { type: 'alloc.prepare', volumes, untilMs, bootId, wait } as const;
       await this.#options.singles.preparing(id, volumes, () =>
-        inTime(clock, { timeoutMs: limitMs, signal }, (limit) => this.#allocs.ask(address, request, { signal: limit })),
+        inTime(clock, { timeoutMs: limitMs, signal }, (limit) => this.#client.ask(key, request, limit)),
       );
-      const isStanding = this.#isIn(address, 'prepared');
+      const isStanding = this.#client.stateAt(key) === 'prepared';
       if (isStanding) await this.#options.compare(volumes.map(({ volume }) => volume));
-      const standing = this.#allocs.peek(address);
-      if (standing && hasLost(standing, (key) => this.#mountAt(key)))
-        await this.#allocs.ask(address, { type: 'alloc.recover', isNewBoot: false });
-      const mounts = await this.#prepared(id, { left, signal, leave });
+      if (this.#client.hasLost(key)) await this.#client.ask(key, { type: 'alloc.recover', isNewBoot: false });
+      const mounts = await this.#prepared(key, { left, signal, leave });
       if (isStanding) await this.#refuseHidden(id);
       return mounts;
     } finally {
@@ -150,31 +127,27 @@ export class Allocations {
    * @throws StagecraftError INVALID_ARGUMENT; TIMEOUT, ABORTED: the work is repeated until it is done
    */
   async release(allocId: string, options: AwaitOptions = {}): Promise<void> {
-    this.#refuseNew();
+    this.#refusal.refuseIfClosed();
     const id = allocIdOf(allocId);
     const waiting = checkedOptions(awaitSchema, options);
-    await this.#release(id, waiting);
+    await this.#release({ allocId: id }, waiting);
   }
 
   /** All allocs of this node, in the order of their ids. */
   async list(): Promise<AllocStatus[]> {
-    this.#refuseIfClosed();
+    this.#client.refuseIfClosed();
     const reported = await this.#reportedMounts();
     const all = this.#all().sort(byAddress(([address]) => address));
-    return all.map(([, view]) => this.#statusOf(view, reported));
+    return all.map(([, view]) => this.#client.statusOf(view, reported));
   }
 
   /** @throws StagecraftError ALLOC_NOT_FOUND */
   async status(allocId: string): Promise<AllocStatus> {
-    this.#refuseIfClosed();
-    const id = allocIdOf(allocId);
-    const address = this.#addressOf(id);
-    const reported = await this.#reportedMounts(this.#volumesAt(address).map(({ volume }) => volume));
-    const view = this.#allocs.peek(address);
-    if (view) return this.#statusOf(view, reported);
-    const singles = this.#options.singles.of(id).map(volumeName).join(', ');
-    const todo = singles ? `a program has mounted ${singles} for it by mounts.mount` : 'list them, or prepare it';
-    throw new StagecraftError('ALLOC_NOT_FOUND', `there is no alloc '${id}' on this node: ${todo}`);
+    const key = this.#client.accept(allocId);
+    const reported = await this.#reportedMounts(this.#client.volumesAt(key).map(({ volume }) => volume));
+    const view = this.#client.peek(key);
+    if (!view) throw this.#client.notFound(key);
+    return this.#client.statusOf(view, reported);
   }
 
   /**
@@ -182,9 +155,8 @@ export class Allocations {
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates(options?: FollowOptions): AsyncIterable<AllocEvent> {
-    this.#refuseNew();
-    const { engine, node } = this.#options;
-    return followAs(engine, allocsTopic(node), options).reading(allocEventOf);
+    this.#refusal.refuseIfClosed();
+    return this.#client.updates(allocsTopic(this.#client.node), options, changeOf<AllocChanged>);
   }
 
   /**
@@ -196,9 +168,9 @@ export class Allocations {
     const isHere = ({ volumes }: AllocContext): boolean =>
       volumes.every(({ volume }) => former.why(volume) === undefined);
     const tell = (address: string, isNewBoot: boolean): Promise<unknown> =>
-      this.#allocs.ask(address, { type: 'alloc.recover', isNewBoot }).catch(unlessQuarantined);
+      this.#client.actors.ask(address, { type: 'alloc.recover', isNewBoot }).catch(unlessQuarantined);
     await Promise.all(
-      [...this.#allocs.views()].map(([address, { context }]) =>
+      [...this.#client.actors.views()].map(([address, { context }]) =>
         tell(address, context.bootId !== bootId && isHere(context)),
       ),
     );
@@ -209,29 +181,34 @@ export class Allocations {
    * @throws StagecraftError DRAIN_FAILED naming those that were not released in time
    */
   async releaseAll(timeoutMs: number): Promise<void> {
-    const ids = this.#all().map(([, { context }]) => context.allocId);
+    const keys = this.#all().map(
+      ([
+        ,
+        {
+          context: { allocId },
+        },
+      ]) => ({ allocId }),
+    );
     const standing = 'the next start goes on with it';
-    const outcomes = await Promise.allSettled(ids.map((id) => this.#release(id, { timeoutMs, standing })));
+    const outcomes = await Promise.allSettled(keys.map((key) => this.#release(key, { timeoutMs, standing })));
     const faults = outcomes.flatMap((one) => (one.status === 'rejected' ? [messageOf(one.reason)] : []));
     if (faults.length > 0) throw new StagecraftError('DRAIN_FAILED', faults.join('; '), { faults });
   }
 
   /** Accepts nothing new, except `releaseAll` and reading. */
-  refuse(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
-    this.#refusal ??= reason;
-    this.#openModes.close(this.#refusal);
+  refuse(reason?: StagecraftError): void {
+    this.#openModes.close(this.#refusal.close(reason));
   }
 
   /** Ends all waiting; every later call is refused. */
-  close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
+  close(reason?: StagecraftError): void {
     this.refuse(reason);
-    this.#closed ??= reason;
-    this.#waits.close(reason);
+    this.#client.close(reason);
   }
 
-  async #prepared(id: string, { left, signal, leave }: Caller): Promise<AllocMount[]> {
-    const { engine } = this.#options;
-    const address = this.#addressOf(id);
+  async #prepared(key: AllocKey, { left, signal, leave }: Caller): Promise<AllocMount[]> {
+    const { allocId } = key;
+    const address = this.#client.addressOf(key);
     const seen: { isDecided: boolean; failure: Failure | null } = { isDecided: false, failure: null };
     const reached = (view: AllocView): AllocMount[] | undefined => {
       seen.failure = view.context.failure;
@@ -242,42 +219,45 @@ export class Allocations {
         throw error;
       }
     };
-    const awaited = { address, name: `alloc ${id}`, goal: 'prepared', reached };
+    const awaited = { key, goal: 'prepared', reached };
     try {
-      return await this.#waits.until({ ...awaited, standing: 'it goes on', timeoutMs: left(), signal });
+      return await this.#client.until({ ...awaited, standing: 'it goes on', timeoutMs: left(), signal });
     } catch (error) {
       const areOthers = leave();
-      const view = this.#allocs.peek(address);
+      const view = this.#client.peek(key);
+      const { reason: isRefusing } = this.#refusal;
       // The alloc was released while it was undone, and is gone.
-      if (!view && seen.failure && !this.#refusal) throw failedWith(address, seen.failure);
+      if (!view && seen.failure && !isRefusing) throw failedWith(address, seen.failure);
       // A caller who gives up takes nothing from an alloc that was prepared before.
-      if (seen.isDecided || areOthers || this.#refusal || !view || this.#isIn(address, 'recovering')) throw error;
-      const failure = (signal?.aborted ? givenUpIn : lateIn)({ allocId: id, waits: allWaitsOf(this.#statusOf(view)) });
-      const aborted = this.#abort(address, failure);
-      const trouble = engine.storeTrouble();
+      if (seen.isDecided || areOthers || isRefusing || !view || allocStateOf(view.state) === 'recovering') throw error;
+      const failure = (signal?.aborted ? givenUpIn : lateIn)({
+        allocId,
+        waits: allWaitsOf(this.#client.statusOf(view)),
+      });
+      const aborted = this.#abort(key, failure);
+      const trouble = this.#options.engine.storeTrouble();
       if (trouble) throw undoneLater(address, failure, trouble);
       await aborted;
       try {
         // The alloc may have been prepared meanwhile: then the caller gets it.
-        return await this.#waits.until({ ...awaited, goal: 'undone', timeoutMs: undoingMs });
+        return await this.#client.until({ ...awaited, goal: 'undone', timeoutMs: undoingMs });
       } catch (error) {
-        if (seen.isDecided || this.#refusal) throw error;
+        if (seen.isDecided || this.#refusal.reason) throw error;
         throw failedWith(address, failure, '; it is being undone still');
       }
     }
   }
 
   /** Has the alloc undone: repeats the request until the store accepts it. */
-  async #abort(address: string, failure: Failure): Promise<void> {
-    const { clock } = this.#options;
+  async #abort(key: AllocKey, failure: Failure): Promise<void> {
     for (;;) {
       try {
-        await this.#allocs.ask(address, { type: 'alloc.abort', failure });
+        await this.#client.ask(key, { type: 'alloc.abort', failure });
         return;
       } catch (error) {
         // Stops at another refusal: the alloc is over, or goes on in another runtime.
         if (!isStoreAway(error)) return;
-        await pause(clock, abortAgainMs);
+        await pause(this.#client.clock, abortAgainMs);
       }
     }
   }
@@ -300,52 +280,23 @@ export class Allocations {
   }
 
   /** @param waiting `standing`: what becomes of the request if the wait is in vain */
-  async #release(id: string, waiting: AwaitOptions & { standing?: string }): Promise<void> {
-    const address = this.#addressOf(id);
-    const message = `alloc ${id} was released before it was prepared`;
+  async #release(key: AllocKey, waiting: AwaitOptions & { standing?: string }): Promise<void> {
+    const address = this.#client.addressOf(key);
+    const message = `alloc ${key.allocId} was released before it was prepared`;
     this.#openModes.end(address, new StagecraftError('ABORTED', message, { address }));
-    if (!this.#allocs.has(address)) return;
+    if (!this.#client.has(key)) return;
     const { standing, ...own } = waiting;
-    await inTime(this.#options.clock, own, (limit) => this.#released(id, { standing, signal: limit }));
+    await inTime(this.#client.clock, own, (limit) => this.#released(key, { standing, signal: limit }));
   }
 
-  async #released(id: string, waiting: AwaitOptions & { standing: string | undefined }): Promise<void> {
-    const address = this.#addressOf(id);
-    await this.#allocs.ask(address, { type: 'alloc.release' }, { signal: waiting.signal });
+  async #released(key: AllocKey, waiting: AwaitOptions & { standing: string | undefined }): Promise<void> {
+    await this.#client.ask(key, { type: 'alloc.release' }, waiting.signal);
     const reached = (view: AllocView): true | undefined => {
       if (allocStateOf(view.state) === 'releasing') return undefined;
-      throw new StagecraftError('ABORTED', `alloc ${id} was prepared again before it was released`, { address });
+      const message = `alloc ${key.allocId} was prepared again before it was released`;
+      throw new StagecraftError('ABORTED', message, { address: this.#client.addressOf(key) });
     };
-    await this.#waits.until({ address, name: `alloc ${id}`, goal: 'released', reached, gone: true, ...waiting });
-  }
-
-  /** Resolves when the alloc is not on its way out. */
-  async #settled(id: string, waiting: AwaitOptions): Promise<void> {
-    const address = this.#addressOf(id);
-    if (!this.#allocs.has(address)) return;
-    const reached = ({ state }: AllocView): true | undefined =>
-      allocStateOf(state) === 'releasing' ? undefined : true;
-    const standing = 'nothing was asked for';
-    await this.#waits.until({
-      address,
-      name: `alloc ${id}`,
-      goal: 'released',
-      reached,
-      gone: true,
-      standing,
-      ...waiting,
-    });
-  }
-
-  /** Volumes that it has, or is to have. */
-  #volumesAt(address: string): AllocVolume[] {
-    const view = this.#allocs.peek(address);
-    return view && allocStateOf(view.state) !== 'failed' ? view.context.volumes : [];
-  }
-
-  #isIn(address: string, state: AllocState): boolean {
-    const view = this.#allocs.peek(address);
-    return view !== undefined && allocStateOf(view.state) === state;
+    await this.#client.until({ key, goal: 'released', reached, gone: true, ...waiting });
   }
 
   /** Refuses to return paths where the mount is hidden or replaced. */
@@ -356,39 +307,18 @@ export class Allocations {
     );
     if (hidden.length === 0) return;
     const message = `alloc ${id} is prepared, but what it has is not seen at its path: ${hidden.join('; ')}`;
-    throw new StagecraftError('HOST_UNFIT', message, { address: this.#addressOf(id) });
+    throw new StagecraftError('HOST_UNFIT', message, { address: this.#client.addressOf({ allocId: id }) });
   }
 
   async #reportedMounts(volumes?: readonly VolumeKey[]): Promise<(key: VolumeKey) => MountStatus | undefined> {
-    const { node, mounts } = this.#options;
-    const addressOf = ({ namespace, id }: VolumeKey): string => mountAddress(node, namespace, id);
-    const reported = new Map((await mounts(volumes)).map((mount) => [addressOf(mount.volume), mount]));
+    const addressOf = ({ namespace, id }: VolumeKey): string => mountAddress(this.#client.node, namespace, id);
+    const reported = new Map((await this.#options.mounts(volumes)).map((mount) => [addressOf(mount.volume), mount]));
     return (key) => reported.get(addressOf(key));
-  }
-
-  #statusOf(view: AllocView, reported?: (key: VolumeKey) => MountStatus | undefined): AllocStatus {
-    return allocStatusOf(view, (key) => this.#mountAt(key), reported);
-  }
-
-  #mountAt({ namespace, id }: VolumeKey): MountContext | undefined {
-    return this.#mounts.peek(mountAddress(this.#options.node, namespace, id))?.context;
   }
 
   /** Committed allocs, without single mounts. */
   #all(): [address: string, view: AllocView][] {
-    return [...this.#allocs.views()].filter(([address]) => !singleMountAt(address));
-  }
-
-  #addressOf(id: string): string {
-    return allocAddress(this.#options.node, id);
-  }
-
-  #refuseNew(): void {
-    if (this.#refusal) throw this.#refusal;
-  }
-
-  #refuseIfClosed(): void {
-    if (this.#closed) throw this.#closed;
+    return [...this.#client.actors.views()].filter(([address]) => !singleMountAt(address));
   }
 }
 

@@ -69,9 +69,9 @@ export class EarlierHolds {
     const { client, mounting, clock } = this.#options;
     const { key, allocId } = of;
     await mounting.take(of, { signal, onWait });
-    const reached = ({ holds = [] }: MountContext): true | undefined =>
+    const reached = ({ context: { holds = [] } }: CommittedMount): true | undefined =>
       holds.some((one) => one.allocId === allocId) ? undefined : true;
-    await client.until(key, { goal: `released for alloc ${allocId}`, reached, gone: true, signal });
+    await client.until({ key, goal: `released for alloc ${allocId}`, reached, gone: true, signal });
     await retrying({ clock, signal, onWait, mayRetry: isRetryable }, () => this.#release(of, signal));
   }
 
@@ -111,13 +111,13 @@ export class EarlierHolds {
     const { signal } = this.#stop;
     const of = { key, allocId };
     // A lost mount is mounted again for whoever asks.
-    const reached = (now: MountContext): true | undefined => (isLost(now, allocId) ? undefined : true);
-    await client.until(key, { goal: `asked for by alloc ${allocId}`, reached, gone: true, signal });
+    const reached = ({ context }: CommittedMount): true | undefined => (isLost(context, allocId) ? undefined : true);
+    await client.until({ key, goal: `asked for by alloc ${allocId}`, reached, gone: true, signal });
     await this.claim(of, { signal });
     if (!this.#held(of)) {
       await mounting.take(of, { signal });
-      const isFree = (now: MountContext): true | undefined => (isOwed(now) ? undefined : true);
-      await client.until(key, { goal: 'unstaged', reached: isFree, gone: true, signal });
+      const isFree = ({ context }: CommittedMount): true | undefined => (isOwed(context) ? undefined : true);
+      await client.until({ key, goal: 'unstaged', reached: isFree, gone: true, signal });
     }
     await this.#release(of, signal);
     if (client.has(key)) await client.ask(key, { type: 'mount.hold-released', allocId });

@@ -2,32 +2,24 @@
  * Single mounts (`runtime.mounts.mount`): each is an alloc of one volume at an address of its own, and so has a claim.
  * Lists of allocs leave them out. Why: docs/decisions/0038-a-single-mount-is-an-alloc.md
  */
-import { allocMachine } from '../../machines/alloc/alloc.js';
 import { mountsOf, reasonsOf } from '../../machines/alloc/parts.js';
 import type { AllocVolume } from '../../machines/alloc/types.js';
 import type { AllocMount } from '../../machines/alloc/volume-steps.js';
-import { allocAddress, mountAddress, singleMountAddress, singleMountAt } from '../../machines/kit/addresses.js';
+import { mountAddress, singleMountAt } from '../../machines/kit/addresses.js';
 import type { Failure } from '../../machines/kit/host.js';
 import { isSameData } from '../../machines/kit/same-data.js';
-import { mountMachine } from '../../machines/mount/mount.js';
-import type { MountContext } from '../../machines/mount/types.js';
 import { volumeName } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
-import { ActorsOf } from '../engine/actors-of.js';
-import type { Clock } from '../engine/clock.js';
-import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { asData } from '../engine/machine/data.js';
 import { isRetryable, messageOf, StagecraftError } from '../errors.js';
 import type { KnownMount } from '../mounts/mount-spec.js';
 import type { Following, MountInfo, MountSteps } from '../mounts/mount-steps.js';
-import { ActorWaits } from '../requests/actor-waits.js';
-import { type AllocView, allocStateOf, failedWith, hasLost } from './alloc-view.js';
+import type { AllocClient, AllocKey } from './alloc-client.js';
+import { type AllocView, allocStateOf, failedWith } from './alloc-view.js';
 
 interface SingleMountsOptions {
-  node: string;
-  engine: Engine;
-  clock: Clock;
+  client: AllocClient;
   logger: Logger;
   /** Id of the present boot of the host. */
   bootId: string;
@@ -48,9 +40,7 @@ type Waiting = Following & { wait: boolean };
 
 export class SingleMounts {
   readonly #options: SingleMountsOptions;
-  readonly #allocs: ActorsOf<typeof allocMachine>;
-  readonly #mounts: ActorsOf<typeof mountMachine>;
-  readonly #waits: ActorWaits<typeof allocMachine>;
+  readonly #client: AllocClient;
   /** Mounts that somebody waits for, by the address of their alloc. */
   readonly #callers = new Map<string, Set<Caller>>();
   /** Requests to prepare an alloc that are not known to be committed yet. */
@@ -58,36 +48,34 @@ export class SingleMounts {
 
   constructor(options: SingleMountsOptions) {
     this.#options = options;
-    const { engine, clock } = options;
-    this.#allocs = new ActorsOf(engine, allocMachine);
-    this.#mounts = new ActorsOf(engine, mountMachine);
-    this.#waits = new ActorWaits({ actors: this.#allocs, clock, describe: ({ state }) => allocStateOf(state) });
+    this.#client = options.client;
   }
 
   /** Forgets those that have failed, from here on: nobody else asks for them. Logs a failure that no caller hears. */
   start(): void {
     const { logger } = this.#options;
+    const { actors } = this.#client;
     const forget = (address: string, view: AllocView | undefined): void => {
       const key = singleMountAt(address);
       if (!key || !view || allocStateOf(view.state) !== 'failed') return;
       const { allocId, failure } = view.context;
       if (failure && !this.#callers.has(address))
         logger.warn({ address }, `${volumeName(key)} is not mounted for alloc ${allocId}: ${failure.message}`);
-      this.#allocs.report(address, { type: 'alloc.forget' }).catch((error: unknown) => {
+      actors.report(address, { type: 'alloc.forget' }).catch((error: unknown) => {
         logger.debug({ address }, `a mount that has failed can't be forgotten now: ${messageOf(error)}`);
       });
     };
-    this.#allocs.observe(({ address, view }) => forget(address, view));
-    for (const [address, view] of this.#allocs.views()) forget(address, view);
+    actors.observe(({ address, view }) => forget(address, view));
+    for (const [address, view] of actors.views()) forget(address, view);
   }
 
   has(of: Of): boolean {
-    return this.#allocs.has(this.#addressOf(of));
+    return this.#client.has(singleOf(of));
   }
 
   /** Whether it is being unmounted or undone. */
   isLeaving(of: Of): boolean {
-    return this.#stateOf(of) === 'releasing';
+    return this.#client.stateAt(singleOf(of)) === 'releasing';
   }
 
   /**
@@ -96,7 +84,7 @@ export class SingleMounts {
    * @throws StagecraftError CLAIM_CONFLICT: the alloc has it otherwise, or by `prepare`; why it can't be had
    */
   async mount(asked: KnownMount, waiting: Waiting): Promise<MountInfo> {
-    const address = this.#addressOf(asked);
+    const address = this.#client.addressOf(singleOf(asked));
     const caller: Caller = { isGivenUp: false };
     const callers = this.#callers.get(address) ?? new Set();
     this.#callers.set(address, callers.add(caller));
@@ -114,35 +102,27 @@ export class SingleMounts {
    * @returns whether there was a single mount; at once if there was none
    */
   async unmount(of: Of, { signal, onWait }: Following): Promise<boolean> {
-    const address = this.#addressOf(of);
-    for (const caller of this.#callers.get(address) ?? []) caller.isGivenUp = true;
-    if (!this.has(of)) return false;
-    await this.#allocs.ask(address, { type: 'alloc.release' }, { signal });
+    const key = singleOf(of);
+    for (const caller of this.#callers.get(this.#client.addressOf(key)) ?? []) caller.isGivenUp = true;
+    if (!this.#client.has(key)) return false;
+    await this.#client.ask(key, { type: 'alloc.release' }, signal);
     const reached = (view: AllocView): true | undefined => {
       onWait?.(waitOf(view) ?? null);
       // Mounted again since.
       return allocStateOf(view.state) === 'releasing' ? undefined : true;
     };
-    await this.#waits.until({ address, name: volumeName(of.key), goal: 'unmounted', reached, gone: true, signal });
+    await this.#client.until({ key, goal: 'unmounted', reached, gone: true, signal });
     return true;
   }
 
   /** Mounts again what waits for that since the host was booted. */
   async retry(key: VolumeKey): Promise<void> {
     const { bootId } = this.#options;
-    for (const [address, { state, context }] of this.#allocs.views()) {
+    for (const [address, { state, context }] of this.#client.actors.views()) {
       if (!isSameData(singleMountAt(address), key) || allocStateOf(state) !== 'recovering') continue;
       const { volumes } = context;
-      await this.#allocs.ask(address, { type: 'alloc.prepare', volumes, untilMs: null, bootId });
+      await this.#client.actors.ask(address, { type: 'alloc.prepare', volumes, untilMs: null, bootId });
     }
-  }
-
-  /** Volumes that are mounted singly for an alloc, or are to be. */
-  of(allocId: string): VolumeKey[] {
-    return [...this.#allocs.views()].flatMap(([address, { context }]) => {
-      const key = context.allocId === allocId ? singleMountAt(address) : undefined;
-      return key ? [key] : [];
-    });
   }
 
   /**
@@ -150,7 +130,7 @@ export class SingleMounts {
    * @throws StagecraftError CLAIM_CONFLICT: one of them is mounted singly for the alloc, and both would share a claim
    */
   async preparing(allocId: string, volumes: readonly AllocVolume[], ask: () => Promise<unknown>): Promise<void> {
-    const address = allocAddress(this.#options.node, allocId);
+    const address = this.#client.addressOf({ allocId });
     const single = volumes.find(({ volume }) => this.has({ key: volume, allocId }));
     if (single) {
       const message = `${volumeName(single.volume)} is mounted for alloc ${allocId} by mounts.mount: unmount it there first`;
@@ -173,39 +153,40 @@ export class SingleMounts {
    * @throws StagecraftError CLAIM_CONFLICT
    */
   refuseOfAlloc({ key, allocId }: Of): void {
-    const address = allocAddress(this.#options.node, allocId);
-    if (!this.#volumesAt(address).some(({ volume }) => isSameData(volume, key))) return;
+    const address = this.#client.addressOf({ allocId });
+    if (!this.#volumesOf(allocId).some(({ volume }) => isSameData(volume, key))) return;
     const message = `${volumeName(key)} belongs to what alloc ${allocId} was prepared with: prepare it again, or release it`;
     throw new StagecraftError('CLAIM_CONFLICT', message, { address, final: true });
   }
 
-  /** Volumes that the alloc has, or is to have. */
-  #volumesAt(address: string): readonly AllocVolume[] {
-    const view = this.#allocs.peek(address);
-    if (view && allocStateOf(view.state) !== 'failed') return view.context.volumes;
+  /** Volumes that the alloc has, or is to have, by `prepare`. */
+  #volumesOf(allocId: string): readonly AllocVolume[] {
+    const own = this.#client.volumesAt({ allocId });
+    if (own.length > 0) return own;
+    const address = this.#client.addressOf({ allocId });
     const requests = [...this.#preparing].filter((one) => one.address === address);
+    if (this.#client.has({ allocId })) return requests.flatMap(({ volumes }) => volumes);
     // Nothing was committed, and nothing is on its way to the store any more.
-    if (!this.#allocs.has(address)) for (const one of requests) this.#preparing.delete(one);
-    return this.#allocs.has(address) ? requests.flatMap(({ volumes }) => volumes) : [];
+    for (const one of requests) this.#preparing.delete(one);
+    return [];
   }
 
   /** Asks once nothing is being unmounted or undone. @throws StagecraftError ABORTED: unmounted meanwhile */
   async #mountFor(caller: Caller, asked: KnownMount, waiting: Waiting): Promise<AllocMount> {
     const { bootId, compare, mounting } = this.#options;
     const { signal, wait } = waiting;
-    const address = this.#addressOf(asked);
-    if (this.has(asked)) await this.#settled(asked, signal);
+    const key = singleOf(asked);
+    if (this.#client.has(key)) await this.#client.settled(key, { signal });
     if (caller.isGivenUp) throw this.#unmounted(asked);
     this.refuseOfAlloc(asked);
-    const hasBegun = this.has(asked);
+    const hasBegun = this.#client.has(key);
     const volumes = [volumeOf(asked)];
-    await this.#allocs.ask(address, { type: 'alloc.prepare', volumes, untilMs: null, bootId, wait }, { signal });
-    if (this.#stateOf(asked) === 'prepared') await compare([asked.key]);
-    const view = this.#allocs.peek(address);
-    if (view && hasLost(view, (one) => this.#mountAt(one)))
-      await this.#allocs.ask(address, { type: 'alloc.recover', isNewBoot: false });
+    await this.#client.ask(key, { type: 'alloc.prepare', volumes, untilMs: null, bootId, wait }, signal);
+    if (this.#client.stateAt(key) === 'prepared') await compare([asked.key]);
+    const view = this.#client.peek(key);
+    if (this.#client.hasLost(key)) await this.#client.ask(key, { type: 'alloc.recover', isNewBoot: false });
     // Others may wait for it already: this caller does not.
-    if (hasBegun && !wait && this.#stateOf(asked) === 'preparing') await mounting.check(asked, signal, { wait });
+    if (hasBegun && !wait && this.#client.stateAt(key) === 'preparing') await mounting.check(asked, signal, { wait });
     // Others may have begun it, and get each refusal at once: then this caller asks again.
     const isBegunWithoutWait = wait && view?.context.wait === false;
     try {
@@ -217,7 +198,6 @@ export class SingleMounts {
   }
 
   async #mounted({ key, allocId }: Of, { signal, onWait, wait }: Waiting): Promise<AllocMount> {
-    const address = this.#addressOf({ key, allocId });
     const at = this.#mountAddressOf(key);
     let failure: Failure | null = null;
     const reached = (view: AllocView): AllocMount | undefined => {
@@ -234,8 +214,8 @@ export class SingleMounts {
         throw failedWith(at, failure, `; what was begun is being undone still (${reason})`);
       return undefined;
     };
-    const awaited = { address, name: volumeName(key), goal: `mounted for alloc ${allocId}`, reached, signal };
-    const mount = await this.#waits.until<AllocMount | null>({ ...awaited, gone: null });
+    const awaited = { key: singleOf({ key, allocId }), goal: `mounted for alloc ${allocId}`, reached, signal };
+    const mount = await this.#client.until<AllocMount | null>({ ...awaited, gone: null });
     if (mount) return mount;
     throw failure ? failedWith(at, failure) : this.#unmounted({ key, allocId });
   }
@@ -245,37 +225,12 @@ export class SingleMounts {
     return new StagecraftError('ABORTED', message, { address: this.#mountAddressOf(key) });
   }
 
-  /** Resolves when it is not being unmounted or undone. One that has failed may be asked for again. */
-  async #settled(of: Of, signal: AbortSignal): Promise<void> {
-    const reached = ({ state }: AllocView): true | undefined =>
-      allocStateOf(state) === 'releasing' ? undefined : true;
-    const awaited = {
-      address: this.#addressOf(of),
-      name: volumeName(of.key),
-      goal: 'unmounted',
-      reached,
-      gone: true,
-    } as const;
-    await this.#waits.until({ ...awaited, signal, standing: 'nothing was asked for' });
-  }
-
-  #stateOf(of: Of): string | undefined {
-    const view = this.#allocs.peek(this.#addressOf(of));
-    return view && allocStateOf(view.state);
-  }
-
-  #mountAt(key: VolumeKey): MountContext | undefined {
-    return this.#mounts.peek(this.#mountAddressOf(key))?.context;
-  }
-
   #mountAddressOf({ namespace, id }: VolumeKey): string {
-    return mountAddress(this.#options.node, namespace, id);
-  }
-
-  #addressOf({ key: { namespace, id }, allocId }: Of): string {
-    return singleMountAddress(this.#options.node, allocId, namespace, id);
+    return mountAddress(this.#client.node, namespace, id);
   }
 }
+
+const singleOf = ({ key, allocId }: Of): AllocKey => ({ allocId, single: key });
 
 /** Whether the same request may succeed later. Not if the volume was unmounted meanwhile. */
 const mayComeYet = (error: unknown): boolean =>

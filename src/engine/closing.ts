@@ -2,6 +2,7 @@
 import { StagecraftError } from '../errors.js';
 
 export class Closing {
+  readonly #end = new AbortController();
   #reason: StagecraftError | undefined;
 
   /** Reason why requests are refused; undefined: they are accepted. */
@@ -9,13 +10,20 @@ export class Closing {
     return this.#reason;
   }
 
+  /** Aborted with the reason. */
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
   /** @throws {StagecraftError} the reason given to `close` */
   refuseIfClosed(): void {
     if (this.#reason) throw this.#reason;
   }
 
-  /** Refuses every later request. The first reason stays. */
-  close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
+  /** Refuses every later request. The first reason stays. @returns that reason */
+  close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): StagecraftError {
     this.#reason ??= reason;
+    this.#end.abort(this.#reason);
+    return this.#reason;
   }
 }

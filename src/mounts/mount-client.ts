@@ -1,73 +1,56 @@
-/**
- * Looks up, asks and awaits the mounts of this node, for all who do. Once closed it refuses all requests and ends all
- * waits.
- */
+/** Client of the mounts of this node: finds those that need a plugin, and limits requests in time. */
 import { mountAddress, nodeOwnedPrefix, singleMountAddress } from '../../machines/kit/addresses.js';
 import { isIn } from '../../machines/kit/parts.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import { mountStateOf } from '../../machines/mount/states.js';
 import { isBeingReplaced, isWanted } from '../../machines/mount/target.js';
-import type { MountContext, MountRequest, Target } from '../../machines/mount/types.js';
+import type { MountContext, Target } from '../../machines/mount/types.js';
 import { isStagingOwed } from '../../machines/mount/work.js';
 import { volumeName } from '../../machines/volume/requests.js';
 import type { Hold, VolumeKey } from '../../machines/volume/wishes.js';
 import { abortedAs } from '../abort.js';
 import type { ActorSystem } from '../engine/actor-system.js';
-import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
-import type { Clock } from '../engine/clock.js';
+import type { ViewOf } from '../engine/actors-of.js';
 import { answerWithin } from '../engine/deadline.js';
 import { troubleMs } from '../engine/storage/store-patience.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
-import { ActorWaits } from '../requests/actor-waits.js';
+import { ActorClient, type ActorClientPorts, type ActorSubject } from '../requests/actor-client.js';
 import type { AwaitOptions } from '../requests/await-options.js';
+import { volumeKeyOf } from '../requests/fields.js';
+import { mountNotFound } from './mount-faults.js';
 import { mountTrouble } from './mount-view.js';
 
 /** A mount as committed. */
 export type CommittedMount = ViewOf<typeof mountMachine>;
 
-interface MountGoal<T> {
-  /** Named in the error of a wait in vain. */
-  goal: string;
-  /** Undefined: not yet. */
-  reached(context: MountContext): T | undefined;
-  /** Result if there is no such mount any more. */
-  gone?: T;
-  signal: AbortSignal;
-}
+/** Mounts of a node. */
+const mountsOf = (node: string): ActorSubject<typeof mountMachine, VolumeKey> => ({
+  machine: mountMachine,
+  keyOf: (given) => volumeKeyOf(given),
+  addressOf: ({ namespace, id }) => mountAddress(node, namespace, id),
+  nameOf: volumeName,
+  describe: ({ state, context }) => {
+    const trouble = mountTrouble(context);
+    return `${mountStateOf(state, context)}${trouble ? `: ${trouble.message}` : ''}`;
+  },
+  notFound: (key) => mountNotFound(key, node),
+});
 
-export class MountClient {
+export class MountClient extends ActorClient<typeof mountMachine, VolumeKey> {
   readonly node: string;
   readonly #engine: ActorSystem;
-  readonly #mounts: ActorsOf<typeof mountMachine>;
-  readonly #clock: Clock;
-  readonly #waits: ActorWaits<typeof mountMachine>;
-  readonly #end = new AbortController();
-  #closed: StagecraftError | undefined;
 
-  constructor({ node, engine, clock }: { node: string; engine: ActorSystem; clock: Clock }) {
+  constructor({ node, ...ports }: ActorClientPorts & { node: string }) {
+    super(ports, mountsOf(node));
     this.node = node;
-    this.#engine = engine;
-    this.#mounts = new ActorsOf(engine, mountMachine);
-    this.#clock = clock;
-    this.#waits = new ActorWaits({
-      actors: this.#mounts,
-      clock,
-      describe: ({ state, context }) => {
-        const trouble = mountTrouble(context);
-        return `${mountStateOf(state, context)}${trouble ? `: ${trouble.message}` : ''}`;
-      },
-    });
-  }
-
-  addressOf({ namespace, id }: VolumeKey): string {
-    return mountAddress(this.node, namespace, id);
+    this.#engine = ports.engine;
   }
 
   /** All mounts that are here, or these. */
   committed(volumes?: readonly VolumeKey[]): CommittedMount[] {
     return volumes
-      ? volumes.flatMap((key) => this.#mounts.peek(this.addressOf(key)) ?? [])
-      : [...this.#mounts.views(nodeOwnedPrefix('mount', this.node))].map(([, view]) => view);
+      ? volumes.flatMap((key) => this.peek(key) ?? [])
+      : [...this.actors.views(nodeOwnedPrefix('mount', this.node))].map(([, view]) => view);
   }
 
   /** Volumes of a plugin that are here, or may be, each with its allocs: they need the plugin. */
@@ -85,33 +68,7 @@ export class MountClient {
 
   /** Undefined if there is none. */
   contextAt(key: VolumeKey): MountContext | undefined {
-    return this.#mounts.peek(this.addressOf(key))?.context;
-  }
-
-  /** Whether a mount is here, or may be soon: its first request may be on its way to the store. */
-  has(key: VolumeKey): boolean {
-    return this.#mounts.has(this.addressOf(key));
-  }
-
-  /**
-   * Resolves once the request is committed.
-   * @throws StagecraftError reason of the refusal
-   */
-  async ask(key: VolumeKey, request: MountRequest): Promise<void> {
-    await this.#mounts.ask(this.addressOf(key), request);
-  }
-
-  /**
-   * Resolves once the goal is reached.
-   * @throws StagecraftError what `reached` throws; ABORTED, RUNTIME_CLOSED
-   */
-  until<T>(key: VolumeKey, { reached, ...goal }: MountGoal<T>): Promise<T> {
-    return this.#waits.until({
-      ...goal,
-      reached: ({ context }) => reached(context),
-      address: this.addressOf(key),
-      name: volumeName(key),
-    });
+    return this.peek(key)?.context;
   }
 
   /** Limits the work in time. The requests that it makes end with it. */
@@ -134,19 +91,8 @@ export class MountClient {
           })
         : new StagecraftError(code, message, { address });
     };
-    const ends = [signal && abortedAs(signal, () => failed('ABORTED')), this.#end.signal];
-    return answerWithin({ clock: this.#clock, timeoutMs, late: () => failed('TIMEOUT'), ends }, work);
-  }
-
-  refuseIfClosed(): void {
-    if (this.#closed) throw this.#closed;
-  }
-
-  /** Ends all waiting; every later call is refused. */
-  close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
-    this.#closed ??= reason;
-    this.#end.abort(this.#closed);
-    this.#waits.close(this.#closed);
+    const ends = [signal && abortedAs(signal, () => failed('ABORTED')), this.closing.signal];
+    return answerWithin({ clock: this.clock, timeoutMs, late: () => failed('TIMEOUT'), ends }, work);
   }
 
   /** Where the work is shown: no list has a single mount of which nothing is here yet. */

@@ -6,14 +6,14 @@
 import { z } from 'zod';
 import type { Failure } from '../../machines/kit/host.js';
 import { isIn } from '../../machines/kit/parts.js';
-import type { MountContext } from '../../machines/mount/types.js';
+import type { MountChanged, MountContext } from '../../machines/mount/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { EarlierHolds } from '../allocs/earlier-holds.js';
 import type { SingleMounts } from '../allocs/single-mounts.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import { byAddress } from '../engine/actors-of.js';
-import type { Engine } from '../engine/engine.js';
-import { type FollowOptions, followAs } from '../engine/topics/topic-reader.js';
+import type { FollowOptions } from '../engine/topics/topic-reader.js';
+import { changeOf } from '../engine/topics/topics.js';
 import { refuseNoObject, type StagecraftError } from '../errors.js';
 import {
   type AwaitOptions,
@@ -33,7 +33,7 @@ import { observedAt, strangenessAt, type ToBeSeen } from './mount-seen.js';
 import { allocIdOf, type KnownMount, knownMount, type MountRequest } from './mount-spec.js';
 import type { Following, MountInfo } from './mount-steps.js';
 import { type MountTables, shownHere } from './mount-tables.js';
-import { elsewhere, type MountEvent, type MountStatus, mountEventOf, mountStatusOf } from './mount-view.js';
+import { elsewhere, type MountEvent, type MountStatus, mountStatusOf } from './mount-view.js';
 import type { OrphanedMount, OrphanedMounts } from './orphaned-mounts.js';
 import type { MountPaths } from './paths.js';
 import type { Stats, VolumeStats } from './volume-stats.js';
@@ -42,7 +42,6 @@ interface MountManagerOptions {
   client: MountClient;
   singles: SingleMounts;
   holds: Pick<EarlierHolds, 'claim' | 'unmount'>;
-  engine: Engine;
   paths: MountPaths;
   tables: MountTables;
   stats: Stats;
@@ -168,8 +167,7 @@ export class MountManager {
    * @see CSI specification, NodeGetVolumeStats
    */
   async stats(key: VolumeKeyInput): Promise<VolumeStats> {
-    this.#client.refuseIfClosed();
-    return this.#options.stats.of(volumeKeyOf(key));
+    return this.#options.stats.of(this.#client.accept(key));
   }
 
   /**
@@ -177,8 +175,7 @@ export class MountManager {
    * @throws StagecraftError MOUNT_NOT_FOUND, INVALID_ARGUMENT
    */
   async retry(key: VolumeKeyInput, options: RetryOptions = {}): Promise<void> {
-    this.#client.refuseIfClosed();
-    const known = volumeKeyOf(key);
+    const known = this.#client.accept(key);
     const accepting = checkedRetry(options);
     if (!this.#client.contextAt(known)?.volume) throw mountNotFound(known, this.#client.node);
     await this.#options.compare([known]);
@@ -212,8 +209,7 @@ export class MountManager {
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates(options?: FollowOptions): AsyncIterable<MountEvent> {
-    this.#client.refuseIfClosed();
-    return followAs(this.#options.engine, mountsTopic(this.#client.node), options).reading(mountEventOf);
+    return this.#client.updates(mountsTopic(this.#client.node), options, changeOf<MountChanged>);
   }
 
   /** Ends all waiting; every later call is refused. */

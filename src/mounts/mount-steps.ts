@@ -3,7 +3,7 @@ import type { CallFailure, Capability } from '../../machines/kit/csi-types.js';
 import { isIn } from '../../machines/kit/parts.js';
 import { useRefusal } from '../../machines/mount/requests.js';
 import { isBeingReplaced, isToUnpublish, isWanted } from '../../machines/mount/target.js';
-import type { MountContext, MountedVolume } from '../../machines/mount/types.js';
+import type { MountedVolume } from '../../machines/mount/types.js';
 import { isReadOnly } from '../../machines/volume/claims.js';
 import { volumeName } from '../../machines/volume/requests.js';
 import type { Hold, VolumeKey } from '../../machines/volume/wishes.js';
@@ -14,7 +14,7 @@ import type { WaitReporting } from '../requests/await-options.js';
 import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import type { ClaimClient, KnownVolume, PublishedVolume } from './claim-client.js';
 import type { FormerMounts } from './former-mounts.js';
-import { heldOf, type MountClient, userOf } from './mount-client.js';
+import { type CommittedMount, heldOf, type MountClient, userOf } from './mount-client.js';
 import { capabilityFor, type KnownMount } from './mount-spec.js';
 import type { MountTables } from './mount-tables.js';
 import { mountTrouble } from './mount-view.js';
@@ -124,7 +124,7 @@ export class MountSteps {
     const use = { volume: mountedVolume(published), capability, allocId, readOnly };
     await this.#client.ask(key, { type: 'mount.use', ...use });
     if (published.expansion) await this.#client.ask(key, { type: 'mount.expand', capacity: published.expansion });
-    const reached = (now: MountContext): true | undefined => {
+    const reached = ({ context: now }: CommittedMount): true | undefined => {
       const user = userOf(now, allocId);
       onWait?.(mountTrouble(now)?.message ?? null);
       if (user?.at === 'published') return true;
@@ -132,7 +132,7 @@ export class MountSteps {
       if (user && (isWanted(user) || isBeingReplaced(user) || isIn(user, 'undoing'))) return undefined;
       throw this.#error('ABORTED', key, `was unmounted for alloc ${allocId} meanwhile`);
     };
-    await this.#client.until(key, { goal: `mounted for alloc ${allocId}`, reached, signal });
+    await this.#client.until({ key, goal: `mounted for alloc ${allocId}`, reached, signal });
     return this.#infoOf({ key, allocId, plugin: published.plugin, capability, readOnly });
   }
 
@@ -178,7 +178,7 @@ export class MountSteps {
     // A request whose commit was not answered may still be written: the leave comes after it.
     if (!this.#client.has(key)) return;
     await this.#client.ask(key, { type: 'mount.leave', allocId });
-    const reached = (now: MountContext): true | undefined => {
+    const reached = ({ context: now }: CommittedMount): true | undefined => {
       const user = userOf(now, allocId);
       onWait?.(mountTrouble(now)?.message ?? null);
       // Asked for again while it leaves, or since.
@@ -186,7 +186,7 @@ export class MountSteps {
         throw this.#error('ABORTED', key, `is to be mounted for alloc ${allocId} again`);
       return user ? undefined : true;
     };
-    await this.#client.until(key, { goal: `unmounted for alloc ${allocId}`, reached, gone: true, signal });
+    await this.#client.until({ key, goal: `unmounted for alloc ${allocId}`, reached, gone: true, signal });
   }
 
   /** Retries all waiting undo work now. */

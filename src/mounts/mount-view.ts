@@ -1,6 +1,5 @@
 /** View of a mount for callers, made from its record. */
 import type { StateValue } from 'xstate';
-import type { AllocChanged } from '../../machines/alloc/types.js';
 import type { Capability } from '../../machines/kit/csi-types.js';
 import type { Failure } from '../../machines/kit/host.js';
 import { isIn, type PartView } from '../../machines/kit/parts.js';
@@ -17,8 +16,7 @@ import type {
 } from '../../machines/mount/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { asData } from '../engine/machine/data.js';
-import type { FollowedRow } from '../engine/topics/event-ids.js';
-import { eventOf } from '../engine/topics/topics.js';
+import type { Change } from '../engine/topics/topics.js';
 import type { MountTable } from '../host/mount-table.js';
 import { strangenessAt } from './mount-seen.js';
 import type { MountPaths } from './paths.js';
@@ -33,6 +31,8 @@ export interface MountUserStatus {
   /** Reason of its state, if of interest: the last failure, or what else is mounted at the target. */
   message?: string;
 }
+
+export type MountEvent = Change<MountChanged>;
 
 /** One volume on this node. */
 export interface MountStatus {
@@ -142,23 +142,4 @@ function deadStill(users: Target[]): Failure | undefined {
   if (holders.length === 0) return undefined;
   const message = `its staging path is dead, and is not unstaged while alloc ${holders.join(', ')} has a mount of the volume that answers: release that first, or unmount the staging path, which mount list --json names`;
   return { code: 'MOUNT_STAYS', message, final: false };
-}
-
-type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kind: Kind } : never;
-
-/**
- * Change of a mount. `id` is its place in the topic: follow from there to go on. `at`: milliseconds since the epoch.
- */
-export type MountEvent = { id: string; at: number } & EventOf<MountChanged>;
-/** Change of an alloc. `id` and `at` as in MountEvent. */
-export type AllocEvent = { id: string; at: number } & EventOf<AllocChanged>;
-
-export function mountEventOf(row: FollowedRow): MountEvent {
-  const { type: kind, ...told } = eventOf<MountChanged & { at: number }>(row);
-  return { id: row.id, kind, ...told } as MountEvent;
-}
-
-export function allocEventOf(row: FollowedRow): AllocEvent {
-  const { type: kind, ...told } = eventOf<AllocChanged & { at: number }>(row);
-  return { id: row.id, kind, ...told } as AllocEvent;
 }

@@ -61,8 +61,6 @@ export class PluginRegistry {
   readonly #dependents: Dependents | undefined;
   readonly #needing: (info: PluginInfo) => string[];
   readonly #asked: Waiters;
-  /** Aborted at the end. */
-  readonly #end = new AbortController();
   readonly #statuses: PluginStatuses;
   /** Waiters by the address of a plugin name: woken by commits, ended looks, ended calls and the end. */
   readonly #waiters = new Waiters();
@@ -299,14 +297,13 @@ export class PluginRegistry {
   /** Ends all waiting; every later call is refused. */
   close(reason?: StagecraftError): void {
     this.#closing.close(reason);
-    this.#end.abort(this.#closing.reason);
     this.#waiters.wakeAll();
   }
 
   /** Undefined if it can't be told: the instance leaves all the same. */
   async #dependentsOf(info: PluginInfo, dependents: Dependents): Promise<string[] | undefined> {
     try {
-      return await askDependents(dependents, [info], { clock: this.#clock, signal: this.#end.signal });
+      return await askDependents(dependents, [info], { clock: this.#clock, signal: this.#closing.signal });
     } catch (error) {
       const address = this.#addressOf(info);
       if (!this.#closing.reason) this.#logger.warn({ address }, `${messageOf(error)}; it is deregistered all the same`);

@@ -59,7 +59,7 @@ export class ActorClient<M extends AnyStateMachine, Key> {
   readonly #engine: ActorSystem;
   readonly #subject: ActorSubject<M, Key>;
   readonly #waiters = new Waiters();
-  readonly #closing = new Closing();
+  protected readonly closing = new Closing();
 
   constructor({ engine, clock }: ActorClientPorts, subject: ActorSubject<M, Key>) {
     this.actors = new ActorsOf(engine, subject.machine);
@@ -70,16 +70,24 @@ export class ActorClient<M extends AnyStateMachine, Key> {
   }
 
   get isClosed(): boolean {
-    return this.#closing.reason !== undefined;
+    return this.closing.reason !== undefined;
+  }
+
+  addressOf(key: Key): string {
+    return this.#subject.addressOf(key);
+  }
+
+  notFound(key: Key): StagecraftError {
+    return this.#subject.notFound(key);
   }
 
   /**
-   * Resolves once the request is committed. A request that seems fulfilled is sent all the same: its opposite may not be
+   * Resolves with the answer once the request is committed. A request that seems fulfilled is sent all the same: its opposite may not be
    * committed yet, or another runtime may lead, which only a commit shows.
    * @throws {StagecraftError} the reason of a refusal
    */
-  async ask(key: Key, request: EventOf<M>, limit?: AbortSignal): Promise<void> {
-    await this.actors.ask(this.#subject.addressOf(key), request, { signal: limit });
+  ask(key: Key, request: EventOf<M>, limit?: AbortSignal): Promise<unknown> {
+    return this.actors.ask(this.addressOf(key), request, { signal: limit });
   }
 
   /**
@@ -88,13 +96,23 @@ export class ActorClient<M extends AnyStateMachine, Key> {
    */
   async askExisting(given: unknown, request: EventOf<M>): Promise<void> {
     const key = this.accept(given);
-    if (!(await this.view(key))) throw this.#subject.notFound(key);
+    if (!(await this.view(key))) throw this.notFound(key);
     await this.ask(key, request);
   }
 
   /** Returns the committed state; undefined if there is no such actor. @throws as ActorSystem.read */
   view(key: Key, limit?: AbortSignal): Promise<ViewOf<M> | undefined> {
-    return this.actors.read(this.#subject.addressOf(key), limit);
+    return this.actors.read(this.addressOf(key), limit);
+  }
+
+  /** Returns the committed state of an actor in memory; undefined if there is none. */
+  peek(key: Key): ViewOf<M> | undefined {
+    return this.actors.peek(this.addressOf(key));
+  }
+
+  /** Whether the actor exists, or may soon: its first request may be on its way to the store. */
+  has(key: Key): boolean {
+    return this.actors.has(this.addressOf(key));
   }
 
   /** As `view`, for a key that a user has given. @throws {StagecraftError} INVALID_ARGUMENT, RUNTIME_CLOSED */
@@ -134,16 +152,15 @@ export class ActorClient<M extends AnyStateMachine, Key> {
    */
   async until<T>(awaited: ActorGoal<M, Key, T>): Promise<T> {
     const { key, goal, reached, gone, timeoutMs, signal } = awaited;
-    const address = this.#subject.addressOf(key);
+    const address = this.addressOf(key);
     // An idle actor may have been passivated already.
-    if (!this.actors.has(address))
-      await this.actors.read(address, signal).catch((error: unknown) => this.#unreadable(error, awaited));
+    if (!this.has(key)) await this.view(key, signal).catch((error: unknown) => this.#unreadable(error, awaited));
     const unfinished = (code: ErrorCode, why: string): StagecraftError => this.#unfinished(code, why, awaited);
     const look = (): T | undefined => {
       const view = this.#observed(awaited);
       const found = view && reached(view);
       if (found !== undefined) return found;
-      const { reason } = this.#closing;
+      const { reason } = this.closing;
       if (reason) throw unfinished(reason.code, reason.message);
       if (view || gone !== undefined) return view ? undefined : gone;
       const message = `${this.#subject.nameOf(key)} was deleted before it was ${goal}`;
@@ -160,7 +177,7 @@ export class ActorClient<M extends AnyStateMachine, Key> {
 
   /** @throws {StagecraftError} the reason given to `close` */
   refuseIfClosed(): void {
-    this.#closing.refuseIfClosed();
+    this.closing.refuseIfClosed();
   }
 
   /** Ends all waits with the error of `peek`, as another runtime leads now. */
@@ -170,7 +187,7 @@ export class ActorClient<M extends AnyStateMachine, Key> {
 
   /** Ends all waits and refuses every later request. */
   close(reason?: StagecraftError): void {
-    this.#closing.close(reason);
+    this.closing.close(reason);
     this.#waiters.wakeAll();
   }
 
@@ -183,27 +200,25 @@ export class ActorClient<M extends AnyStateMachine, Key> {
     const why = error.cause === undefined ? '' : ` (${messageOf(error.cause)})`;
     const name = this.#subject.nameOf(key);
     const message = `the store has not answered${why}: it is not known whether ${name} was ${goal}; ${standing}`;
-    const address = this.#subject.addressOf(key);
-    throw new StagecraftError(error.code, message, { address, outcome: 'unknown', cause: error });
+    throw new StagecraftError(error.code, message, { address: this.addressOf(key), outcome: 'unknown', cause: error });
   }
 
   /** Returns the committed state. @throws {StagecraftError} if another runtime leads and continues the request */
   #observed({ key, goal, standing }: Awaited<Key>): ViewOf<M> | undefined {
-    const address = this.#subject.addressOf(key);
     try {
-      return this.actors.peek(address);
+      return this.peek(key);
     } catch (cause) {
       if (!(cause instanceof StagecraftError)) throw cause;
       const now = standing ?? 'the request stands, and the work goes on there';
       const message = `before ${this.#subject.nameOf(key)} was ${goal}: ${cause.message}; ${now}`;
-      throw new StagecraftError(cause.code, message, { address, cause });
+      throw new StagecraftError(cause.code, message, { address: this.addressOf(key), cause });
     }
   }
 
   /** Returns undefined also if another runtime leads: the ended wait has an error of its own. */
-  #observedIfLed(address: string): ViewOf<M> | undefined {
+  #observedIfLed(key: Key): ViewOf<M> | undefined {
     try {
-      return this.actors.peek(address);
+      return this.peek(key);
     } catch (error) {
       if (error instanceof StagecraftError) return undefined;
       throw error;
@@ -211,10 +226,9 @@ export class ActorClient<M extends AnyStateMachine, Key> {
   }
 
   #unfinished(code: ErrorCode, why: string, { key, goal, standing = stands }: Awaited<Key>): StagecraftError {
-    const address = this.#subject.addressOf(key);
-    const view = this.#observedIfLed(address);
+    const view = this.#observedIfLed(key);
     const now = view ? `it is ${this.#subject.describe(view)}` : 'look at it again';
     const message = `${why} before ${this.#subject.nameOf(key)} was ${goal}; ${standing}: ${now}`;
-    return new StagecraftError(code, message, { address });
+    return new StagecraftError(code, message, { address: this.addressOf(key) });
   }
 }

@@ -80,6 +80,12 @@ export const waitSchema = z.strictObject(waitShape);
 
 export const awaitSchema = z.strictObject(awaitShape);
 
+export const deleteSchema = z.strictObject({
+  ...awaitShape,
+  force: z.boolean().default(false),
+  uid: z.string().optional(),
+});
+
 /**
  * Checks the options of a request.
  * @throws {StagecraftError} INVALID_ARGUMENT with every fault; ABORTED: the request was not sent

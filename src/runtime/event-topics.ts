@@ -1,4 +1,5 @@
 /** The topics of a runtime: what each is called in the store, and how its rows become events. */
+import type { AllocChanged } from '../../machines/alloc/types.js';
 import {
   allocAddress,
   groupSnapshotAddress,
@@ -11,13 +12,15 @@ import {
   taskAddress,
   volumeAddress,
 } from '../../machines/kit/addresses.js';
+import type { MountChanged } from '../../machines/mount/types.js';
 import type { SnapshotChanged } from '../../machines/snapshot/types.js';
 import type { VolumeChanged } from '../../machines/volume/types.js';
+import type { AllocEvent } from '../allocs/alloc-view.js';
 import { allocsTopic } from '../allocs/alloc-work.js';
 import type { FollowedRow } from '../engine/topics/event-ids.js';
 import { changeOf, eventOf } from '../engine/topics/topics.js';
 import { mountsTopic } from '../mounts/mount-kind.js';
-import { type AllocEvent, allocEventOf, type MountEvent, mountEventOf } from '../mounts/mount-view.js';
+import type { MountEvent } from '../mounts/mount-view.js';
 import { type NodeUpdate, nodesTopic, nodeUpdateOf } from '../nodes/node-kind.js';
 import { type PluginEvent, pluginEventOf, pluginsTopic } from '../registry/plugin-events.js';
 import { groupSnapshotsTopic, snapshotsTopic } from '../snapshots/snapshot-kinds.js';
@@ -139,14 +142,14 @@ export function toldOf(topic: EventTopic, row: FollowedRow, node: string): Told<
       return told(topic, event, { address: nodeAddress(event.nodeId), kind: event.kind });
     }
     case 'mounts': {
-      const event = mountEventOf(row);
+      const event = changeOf<MountChanged>(row);
       return told(topic, event, {
         address: mountAddress(event.node, event.key.namespace, event.key.id),
         kind: event.kind,
       });
     }
     case 'allocations': {
-      const event = allocEventOf(row);
+      const event = changeOf<AllocChanged>(row);
       const { node, allocId, single, kind } = event;
       const address = single
         ? singleMountAddress(node, allocId, single.namespace, single.id)

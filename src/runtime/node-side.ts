@@ -7,6 +7,7 @@ import { hostname } from 'node:os';
 import { addressParts, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import { defaultBackoff } from '../../machines/kit/backoff.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
+import { AllocClient } from '../allocs/alloc-client.js';
 import { AllocWorker, allocKind } from '../allocs/alloc-work.js';
 import { Allocations } from '../allocs/allocations.js';
 import { EarlierHolds } from '../allocs/earlier-holds.js';
@@ -143,16 +144,17 @@ export class NodeSide {
       onPluginLoss: runtime.onPluginLoss ?? 'remount',
     });
     const compare = (volumes: readonly VolumeKey[]): Promise<void> => this.#watch.compare(volumes);
-    const singles = new SingleMounts({ node: nodeId, engine, clock, logger, bootId, mounting, compare });
+    const allocs = new AllocClient({ node: nodeId, engine, clock });
+    const singles = new SingleMounts({ client: allocs, logger, bootId, mounting, compare });
     this.#singles = singles;
     this.#holds = new EarlierHolds({ engine, client, mounting, singles, claims, clock, logger });
     this.mounter = new MountManager({
-      ...{ client, singles, engine, paths, tables, access, orphans, former, compare },
+      ...{ client, singles, paths, tables, access, orphans, former, compare },
       holds: this.#holds,
       stats: this.#stats,
     });
     this.allocations = new Allocations({
-      ...{ node: nodeId, engine, clock, claims, bootId, former, compare, singles },
+      ...{ client: allocs, engine, claims, bootId, former, compare, singles },
       mounts: (volumes) => this.mounter.told(volumes),
     });
     this.#volumeWatch = new VolumeWatch({

@@ -2,7 +2,6 @@
  * Public surface for snapshots: `runtime.snapshots` and `runtime.groupSnapshots`. Checks each request, then sends it to the
  * snapshot's actor, which commits it before the work begins (machines/snapshot/snapshot.ts). Reads return committed state.
  */
-import { z } from 'zod';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import type { SnapshotContext } from '../../machines/snapshot/phases.js';
@@ -21,10 +20,10 @@ import { type ErrorCode, StagecraftError } from '../errors.js';
 import { ActorClient } from '../requests/actor-client.js';
 import { isMeant, type Page } from '../requests/actor-pages.js';
 import {
-  awaitShape,
   checkedOptions,
   checkedRetry,
   type DeleteOptions,
+  deleteSchema,
   inTime,
   type RetryOptions,
   type WaitOptions,
@@ -270,8 +269,6 @@ export class SnapshotManager<TSpec, TView> {
     return new StagecraftError(code, `${this.#variant.nameOf(key)} ${what}`, { address: this.#variant.addressOf(key) });
   }
 }
-
-const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(false), uid: z.string().optional() });
 
 /** Makes `runtime.snapshots`: snapshots of one volume each. */
 export const snapshotManager = (options: SnapshotManagerOptions): SnapshotManager<SnapshotSpec, Snapshot> =>

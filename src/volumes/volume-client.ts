@@ -57,9 +57,9 @@ export class VolumeClient extends ActorClient<typeof volumeMachine, VolumeKey> {
   /** Names those who may have the volume mounted at another place: without them nobody knows what the refusal waits for. */
   async #withHolders(key: VolumeKey, error: unknown, limit: AbortSignal | undefined): Promise<unknown> {
     if (!(error instanceof StagecraftError && isInTheWay.has(error.code))) return error;
-    const address = addressOf(key);
-    const whys = await this.#holders(this.actors.peek(address)?.context, limit);
+    const whys = await this.#holders(this.peek(key)?.context, limit);
     if (whys.length === 0) return error;
+    const address = addressOf(key);
     return new StagecraftError(error.code, [error.message, ...whys].join('; '), { address, cause: error });
   }
 

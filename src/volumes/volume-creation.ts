@@ -15,9 +15,9 @@ import type { Random } from '../engine/random.js';
 import { StagecraftError } from '../errors.js';
 import { nodeIdSchema } from '../host/names.js';
 import {
-  awaitShape,
   checkedOptions,
   type DeleteOptions,
+  deleteSchema,
   type WaitOptions,
   waitShape,
 } from '../requests/await-options.js';
@@ -224,4 +224,3 @@ const createSchema = z.strictObject({
   home: nodeIdSchema.optional(),
   askedOn: nodeIdSchema.optional(),
 });
-const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(false), uid: z.string().optional() });

@@ -3,12 +3,14 @@ import { expect } from 'chai';
 import { singleMountAddress } from '../../machines/kit/addresses.js';
 import { noMount } from '../../machines/mount/changes.js';
 import type { MountContext } from '../../machines/mount/types.js';
+import { AllocClient } from '../../src/allocs/alloc-client.js';
 import { allocStateOf } from '../../src/allocs/alloc-view.js';
 import { EarlierHolds } from '../../src/allocs/earlier-holds.js';
 import { SingleMounts } from '../../src/allocs/single-mounts.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import type { Store } from '../../src/engine/store.js';
 import { StagecraftError } from '../../src/errors.js';
+import type { CommittedMount } from '../../src/mounts/mount-client.js';
 import { actorSystem } from '../support/actor-system.js';
 import { faultyStore } from '../support/faulty-store.js';
 import { AllocLab, allocId, hold, type Port, volume } from './alloc-lab.js';
@@ -32,7 +34,8 @@ class Upgraded extends AllocLab {
     const { clock } = this.lab;
     const context = (): MountContext => this.#context();
     const singles = new SingleMounts({
-      ...{ node: 'n1', engine, clock, logger: silentLogger, bootId: 'b', mounting: this.mounting() },
+      ...{ logger: silentLogger, bootId: 'b', mounting: this.mounting() },
+      client: new AllocClient({ node: 'n1', engine, clock }),
       compare: async () => {},
     });
     this.#replacing = new EarlierHolds({
@@ -47,8 +50,8 @@ class Upgraded extends AllocLab {
       client: {
         ...{ node: 'n1', addressOf: () => 'mount/n1/default/data', contextAt: context, has: () => true },
         ask: (of) => this.forgetHold(of),
-        until: async <T>(_: unknown, { reached }: { reached(now: MountContext): T | undefined }): Promise<T> => {
-          const found = reached(context());
+        until: async <T>({ reached }: { reached(now: CommittedMount): T | undefined }): Promise<T> => {
+          const found = reached({ state: 'deciding', context: context(), seq: 1 });
           if (found === undefined) throw new StagecraftError('ABORTED', 'it is not so yet');
           return found;
         },

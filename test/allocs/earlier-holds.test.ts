@@ -7,6 +7,7 @@ import type { Hold } from '../../machines/volume/wishes.js';
 import { EarlierHolds, type EarlierHoldsOptions } from '../../src/allocs/earlier-holds.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { StagecraftError } from '../../src/errors.js';
+import type { CommittedMount } from '../../src/mounts/mount-client.js';
 import { simulatedClock } from '../../src/testing/index.js';
 import { many } from '../mounts/mount-house.js';
 import { refusalOf } from '../refusal.js';
@@ -56,8 +57,8 @@ function scene({ users = [user], look, holdReleased, mount, isLeaving = false, c
         commit?.();
         if (type === 'mount.hold-released') context.holds = undefined;
       },
-      until: async <T>(_: unknown, { reached }: { reached(now: MountContext): T | undefined }): Promise<T> => {
-        const found = reached(context);
+      until: async <T>({ reached }: { reached(now: CommittedMount): T | undefined }): Promise<T> => {
+        const found = reached({ state: 'deciding', context, seq: 1 });
         if (found === undefined) throw new StagecraftError('ABORTED', 'it is not so yet');
         return found;
       },

@@ -1,6 +1,7 @@
 /** One runtime of a history of mounts: the mounts of its node, composed as src/runtime/node-side.ts does, on a host that is simulated. */
 
 import type { VolumeKey } from '../../machines/volume/wishes.js';
+import { AllocClient } from '../../src/allocs/alloc-client.js';
 import { AllocWorker, allocKind } from '../../src/allocs/alloc-work.js';
 import { Allocations } from '../../src/allocs/allocations.js';
 import { EarlierHolds } from '../../src/allocs/earlier-holds.js';
@@ -166,13 +167,14 @@ export class MountsLife implements NodeCaller {
     });
     const { mounting } = this;
     const compare = (volumes: readonly VolumeKey[]): Promise<void> => this.watch.compare(volumes);
-    const singles = new SingleMounts({ node: nodeId, engine, clock, logger, bootId, mounting, compare });
+    const allocs = new AllocClient({ node: nodeId, engine, clock });
+    const singles = new SingleMounts({ client: allocs, logger, bootId, mounting, compare });
     const holds = new EarlierHolds({ engine, client, mounting, singles, claims, clock, logger });
     this.mounter = new MountManager({
-      ...{ client, engine, singles, holds, paths, tables, access, orphans, former, stats, compare },
+      ...{ client, singles, holds, paths, tables, access, orphans, former, stats, compare },
     });
     this.#allocations = new Allocations({
-      ...{ node: nodeId, engine, clock, claims, bootId, compare, singles, former },
+      ...{ client: allocs, engine, claims, bootId, compare, singles, former },
       mounts: (volumes) => this.mounter.told(volumes),
     });
     this.#singles = singles;

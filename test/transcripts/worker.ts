@@ -1,5 +1,6 @@
 /** The node side of a runtime, composed as src/runtime/node-side.ts does, on a host that is simulated: mounts and allocs of one node. */
 import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import { AllocClient } from '../../src/allocs/alloc-client.js';
 import { AllocWorker, allocKind } from '../../src/allocs/alloc-work.js';
 import { Allocations } from '../../src/allocs/allocations.js';
 import { SingleMounts } from '../../src/allocs/single-mounts.js';
@@ -90,13 +91,14 @@ export class Worker {
     });
     this.#volumeWatch = new VolumeWatch({ nodeId, claims, concerns: [new LostClaims(engine)], clock, troubles });
     const compare = this.#watch.compare.bind(this.#watch);
-    const singles = new SingleMounts({ node: nodeId, engine, clock, logger, bootId, mounting, compare });
+    const allocs = new AllocClient({ node: nodeId, engine, clock });
+    const singles = new SingleMounts({ client: allocs, logger, bootId, mounting, compare });
     const mounter = new MountManager({
-      ...{ client, singles, engine, paths, tables, access, orphans, former, stats, compare },
+      ...{ client, singles, paths, tables, access, orphans, former, stats, compare },
       holds: { claim: async () => {}, unmount: async () => {} },
     });
     this.allocations = new Allocations({
-      ...{ node: nodeId, engine, clock, claims, bootId, compare, singles, former },
+      ...{ client: allocs, engine, claims, bootId, compare, singles, former },
       mounts: (volumes) => mounter.told(volumes),
     });
     engine.host([
