@@ -122,8 +122,11 @@ export class NodeManager {
     const address = nodeAddress(id);
     const view = await this.#client.view(id);
     if (!mark) this.#refuseIfReported(id, plugins, view);
-    const ask = (): Promise<void> => this.#client.ask(id, { type: 'node.report', plugins, ...(mark && { mark }) });
-    if (view && isHeard(view.context, mark)) return ask();
+    const ask = (): Promise<unknown> => this.#client.ask(id, { type: 'node.report', plugins, ...(mark && { mark }) });
+    if (view && isHeard(view.context, mark)) {
+      await ask();
+      return;
+    }
     const own = view ? namesOf(view.context) : [];
     const things = namesOf({ plugins });
     const refusal = (thing: string, holder: string): StagecraftError => isOther(id, thing, holder);
@@ -236,7 +239,7 @@ export class NodeManager {
    * @throws StagecraftError NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT
    */
   target(id: string, plugin: string): NodeTarget {
-    const view = this.#nodes.peek(nodeAddress(id));
+    const view = this.#client.peek(id);
     if (!view) throw this.#notFound(id);
     const { plugins } = view.context;
     const state = stateName<NodeStatus['state']>(view.state);

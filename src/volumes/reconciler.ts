@@ -12,6 +12,7 @@ import { otherDriver } from '../calls/plugin-refusals.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { pause } from '../engine/clock.js';
+import { Closing } from '../engine/closing.js';
 import type { Logger } from '../engine/logger.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
@@ -93,7 +94,7 @@ interface Look {
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #volumes: ActorsOf<typeof volumeMachine>;
-  readonly #stop = new AbortController();
+  readonly #closing = new Closing();
   readonly #looks = new Map<string, Look>();
   /** Plugins that a periodic round is comparing now. */
   readonly #inRound = new Set<string>();
@@ -113,7 +114,7 @@ export class Reconciler {
 
   stop(): void {
     this.#options.troubles.abandon(this);
-    this.#stop.abort(new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed'));
+    this.#closing.close();
   }
 
   /**
@@ -155,7 +156,7 @@ export class Reconciler {
     try {
       return await this.#compare(plugin, volumes);
     } catch (error) {
-      if (!this.#stop.signal.aborted) this.#reportFailure(plugin, error);
+      if (!this.#closing.signal.aborted) this.#reportFailure(plugin, error);
       return undefined;
     }
   }
@@ -175,7 +176,7 @@ export class Reconciler {
   }
 
   async #look(plugin: string, look: Look, delayMs: number): Promise<void> {
-    const { signal } = this.#stop;
+    const { signal } = this.#closing;
     await pause(this.#options.clock, delayMs, signal);
     look.isDone = true;
     if (signal.aborted || this.#options.refusal()) return;
@@ -186,7 +187,7 @@ export class Reconciler {
 
   async #rounds(): Promise<void> {
     const { clock, intervalMs, troubles, refusal } = this.#options;
-    const { signal } = this.#stop;
+    const { signal } = this.#closing;
     for (;;) {
       await pause(clock, intervalMs, signal);
       if (signal.aborted) return;
@@ -259,7 +260,7 @@ export class Reconciler {
 
   async #compareAt(target: PluginTarget, believed: Believed[]): Promise<Reconciled> {
     const { plugin } = target;
-    const { listed, leftOut, withNodes, observation, node } = await listAt(this.#options, target, this.#stop.signal);
+    const { listed, leftOut, withNodes, observation, node } = await listAt(this.#options, target, this.#closing.signal);
     this.#noteLeftOut({ plugin, node }, leftOut);
     const { isAt = () => true } = this.#options;
     // Skips volumes that another driver made: the present driver need not list them.

@@ -5,7 +5,7 @@ import { silentLogger } from '../../src/engine/logger.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';
 import { NodeAdmission } from '../../src/nodes/node-admission.js';
-import { NodeFence } from '../../src/nodes/node-fence.js';
+import { NodeFence } from '../../src/nodes/node-kind.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { refusalOf } from '../refusal.js';

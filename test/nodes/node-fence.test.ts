@@ -7,7 +7,7 @@ import type { ActorSystem } from '../../src/engine/actor-system.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';
-import { NodeFence } from '../../src/nodes/node-fence.js';
+import { NodeFence } from '../../src/nodes/node-kind.js';
 import { simulatedClock } from '../../src/testing/index.js';
 import { actorSystem } from '../support/actor-system.js';
 
