@@ -4,6 +4,7 @@
  * docs/decisions/0023-any-agent-takes-requests.md
  */
 import { type Clock, pause } from '../engine/clock.js';
+import { Closing } from '../engine/closing.js';
 import type { Logger } from '../engine/logger.js';
 import { oneAtATime } from '../engine/one-at-a-time.js';
 import type { Wire } from '../engine/store.js';
@@ -68,7 +69,7 @@ export class Cluster {
   #sent = 0;
   readonly #repeats = new Repeats();
   readonly #refresh = oneAtATime(async () => void (await this.roster.read()));
-  #closed: StagecraftError | undefined;
+  readonly #closing = new Closing();
 
   constructor(options: ClusterOptions) {
     this.#options = options;
@@ -117,14 +118,14 @@ export class Cluster {
       const timeoutMs = wait.timeoutMs === undefined ? undefined : Math.max(wait.timeoutMs - spentMs, 1);
       try {
         if (!this.#options.refusal()) return await this.#ownAnswer(() => local(timeoutMs));
-        if (this.#closed) throw this.#closed;
+        this.#closing.refuseIfClosed();
         const answer = await this.#client.request(name, args, { ...wait, timeoutMs });
         // The answer of another agent is what the same method has returned there.
         if (answer !== ownWork) return answer as T;
       } catch (error) {
         // Such methods return nothing.
         if (isRepeat && error instanceof StagecraftError && isRemovedBefore(name, error.code)) return undefined as T;
-        if (this.#closed || !isMoved(error)) throw error;
+        if (this.#closing.reason || !isMoved(error)) throw error;
         await pause(clock, againMs, wait.signal);
       }
     }
@@ -135,7 +136,7 @@ export class Cluster {
    * @throws {Error} `why` it can't, if that agent does not answer; the error of that agent
    */
   async readElsewhere<T>(name: string, args: unknown[], why: unknown): Promise<T> {
-    if (!isMoved(why) || !this.#options.refusal() || this.#closed) throw why;
+    if (!isMoved(why) || !this.#options.refusal() || this.#closing.reason) throw why;
     const answer = await this.#client.request(name, args, { timeoutMs: readMs }).catch((error: unknown) => {
       throw error instanceof StagecraftError && error.code === 'TIMEOUT' ? why : error;
     });
@@ -146,7 +147,7 @@ export class Cluster {
   /** @throws {StagecraftError} the error of the work; NOT_LEADER: the term has ended meanwhile, so its answer may be old */
   async #ownAnswer<T>(work: () => Promise<T>): Promise<T> {
     const epoch = this.#options.epoch();
-    const isOld = (): boolean => !this.#closed && this.#options.epoch() !== epoch;
+    const isOld = (): boolean => !this.#closing.reason && this.#options.epoch() !== epoch;
     let answer: T;
     try {
       answer = await work();
@@ -200,9 +201,8 @@ export class Cluster {
   }
 
   /** Accepts nothing more. */
-  refuse(reason: StagecraftError = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
-    this.#closed = reason;
-    this.#client.close(reason);
+  refuse(reason?: StagecraftError): void {
+    this.#client.close(this.#closing.close(reason));
   }
 
   /** Ends the calls that it makes for others, leaves the roster, and receives nothing more. */

@@ -4,6 +4,7 @@
  */
 import { onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
+import { Closing } from '../engine/closing.js';
 import type { Wire } from '../engine/store.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { MessageOutcome } from './message-counts.js';
@@ -94,7 +95,7 @@ export class RequestClient {
   #movedFrom: OwnerRoute | undefined;
   /** Time to the next look. */
   #pauseMs = lookMs;
-  #closed: StagecraftError | undefined;
+  readonly #closing = new Closing();
 
   constructor(options: RequestClientOptions) {
     this.#options = options;
@@ -109,7 +110,7 @@ export class RequestClient {
     this.#requests += 1;
     const name = `${inbox}:${this.#requests}`;
     const longest = { id: idFor(name, { inbox, epoch: most }), send: most, epoch: most };
-    const refusal = this.#closed ?? faultOf({ type: 'request', from: inbox, ...longest, method, args });
+    const refusal = this.#closing.reason ?? faultOf({ type: 'request', from: inbox, ...longest, method, args });
     if (refusal) return Promise.reject(refusal);
     const begun = {
       name,
@@ -174,7 +175,7 @@ export class RequestClient {
 
   /** Ends all requests. */
   close(reason: StagecraftError): void {
-    this.#closed = reason;
+    this.#closing.close(reason);
     this.#cancelLook?.();
     for (const { end } of this.#pending.values()) end({ error: reason });
   }
@@ -213,7 +214,7 @@ export class RequestClient {
     this.#isLooking = false;
     this.#cancelLook?.();
     this.#cancelLook = undefined;
-    if (this.#pending.size > 0 && !this.#closed) this.#lookAfterPause();
+    if (this.#pending.size > 0 && !this.#closing.reason) this.#lookAfterPause();
   }
 
   /** Looks soon, and then less and less often: the next owner may be there already, or the same one again. */
