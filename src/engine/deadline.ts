@@ -25,7 +25,7 @@ export class TimeOver extends Error {
 }
 
 /** Abort reason of a question that was not answered in time. */
-export class NoAnswer extends Error {
+export class Unanswered extends Error {
   constructor(timeoutMs: number) {
     super(`no answer within ${timeoutMs} ms`);
   }
@@ -54,10 +54,10 @@ export async function withDeadline<T>(
 
 /**
  * Asks, and waits for the answer: rejects with the reason at once, even if whoever is asked ignores the signal. An answer that
- * comes later is lost. Default reason: a NoAnswer.
+ * comes later is lost. Default reason: a Unanswered.
  */
 export const answerWithin = <T>(limits: Limits, ask: (limit: AbortSignal) => Promise<T>): Promise<T> =>
-  withDeadline({ late: (timeoutMs) => new NoAnswer(timeoutMs), ...limits }, (limit) => {
+  withDeadline({ late: (timeoutMs) => new Unanswered(timeoutMs), ...limits }, (limit) => {
     limit.throwIfAborted();
     return unlessAborted(limit, ask(limit));
   });

@@ -116,6 +116,8 @@ export class FormerMounts implements Concern {
   async #answered(address: string, isKept: boolean | undefined, signal: AbortSignal): Promise<void> {
     // Throws for a record that can't be read now, or is damaged: it may be that of a mount.
     const mount = await this.#mounts.read(address, signal);
+    // An earlier answer has settled it, and the volume may be mounted here again.
+    if (!(address in this.#former())) return;
     // Only the second commit is missing, perhaps: the volume may be claimed here again by now.
     if (mount && mayBeHere(mount.context)) {
       if (isKept === undefined)

@@ -16,7 +16,7 @@ import { callFailureOf } from '../calls/call-failure.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';
-import { answerWithin, NoAnswer } from '../engine/deadline.js';
+import { answerWithin, Unanswered } from '../engine/deadline.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf } from '../errors.js';
 import { type ClaimClient, type ClaimId, holdsClaim, type KnownOnNode, lookUp } from './claim-client.js';
@@ -59,8 +59,8 @@ const limitMs = 10_000;
 export class VolumeWatch {
   readonly #options: VolumeWatchOptions;
   readonly #stop = new AbortController();
-  /** Volumes with a notice that no answer has settled yet, by address. */
-  readonly #noticed = new Map<string, VolumeKey>();
+  /** The last notice about each volume that no answer has settled yet, by address. */
+  readonly #noticed = new Map<string, symbol>();
   #round: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
@@ -89,13 +89,13 @@ export class VolumeWatch {
 
   /** Asks about a volume at once, and again until that is answered; for those who are late, too. */
   async noticed(volume: VolumeKey): Promise<void> {
-    await this.#askAtOnce(volume);
     const late = this.#options.concerns.map((one) => one.settled?.(volume, this.#stop.signal));
+    await this.#askAtOnce(volume);
     if ((await Promise.all(late)).includes(true)) await this.#askAtOnce(volume);
   }
 
   async #askAtOnce(volume: VolumeKey): Promise<void> {
-    this.#noticed.set(addressOf(volume), volume);
+    this.#noticed.set(addressOf(volume), Symbol('notice'));
     await this.#ask((one) => isSameData(one.volume, volume));
   }
 
@@ -113,7 +113,7 @@ export class VolumeWatch {
       this.#round = undefined;
       if (failure === undefined) return troubles.over(this);
       if (this.#stop.signal.aborted) return;
-      const message = `whether the volumes here are still this node's can't be known now: ${messageOf(failure)}; it is asked again`;
+      const message = `what the controller side knows of the volumes here can't be found out now: ${messageOf(failure)}; it is asked again`;
       troubles.failed(this, { subject: 'the controller side', message, cause: failure });
     });
     return this.#round;
@@ -128,7 +128,7 @@ export class VolumeWatch {
       } catch (error) {
         failure = error;
         // A controller side that does not answer one question will not answer the others.
-        if (error instanceof NoAnswer || this.#stop.signal.aborted) throw error;
+        if (error instanceof Unanswered || this.#stop.signal.aborted) throw error;
       }
     };
     await forEachLimited(this.#all().filter(isMeant), atOnce, ask).catch(() => undefined);
@@ -136,26 +136,22 @@ export class VolumeWatch {
   }
 
   #all(): AboutVolume[] {
-    const { concerns } = this.#options;
     const volumes = new Map<string, AboutVolume>();
-    for (const question of [...this.#ofNotices(), ...concerns.flatMap((concern) => concern.questions())]) {
+    for (const question of this.#options.concerns.flatMap((concern) => concern.questions())) {
       const { volume } = question;
       const about = volumes.get(addressOf(volume)) ?? { volume, questions: [] };
       about.questions.push(question);
       volumes.set(addressOf(volume), about);
     }
+    for (const [address, notice] of this.#noticed) {
+      const about = volumes.get(address);
+      if (about) about.notice = notice;
+      else this.#noticed.delete(address);
+    }
     return [...volumes.values()];
   }
 
-  #ofNotices(): Question[] {
-    return [...this.#noticed].map(([address, volume]) => ({
-      volume,
-      isUrgent: true,
-      answered: async () => void this.#noticed.delete(address),
-    }));
-  }
-
-  async #askOf({ volume, questions }: AboutVolume): Promise<void> {
+  async #askOf({ volume, questions, notice }: AboutVolume): Promise<void> {
     const { nodeId, claims, clock } = this.#options;
     const { signal: end } = this.#stop;
     const own = questions.flatMap((one) => one.claims ?? []);
@@ -163,15 +159,20 @@ export class VolumeWatch {
       lookUp(claims, volume, { nodeId, claims: own }, { signal }),
     );
     await Promise.all(questions.map((one) => one.answered(known, end)));
+    // A later notice may be about what this answer does not tell yet.
+    if (this.#noticed.get(addressOf(volume)) === notice) this.#noticed.delete(addressOf(volume));
   }
 }
 
 interface AboutVolume {
   volume: VolumeKey;
   questions: Question[];
+  /** The last notice about the volume. */
+  notice?: symbol;
 }
 
-const isUrgent = ({ questions }: AboutVolume): boolean => questions.some((one) => one.isUrgent);
+const isUrgent = ({ questions, notice }: AboutVolume): boolean =>
+  notice !== undefined || questions.some((one) => one.isUrgent);
 
 const addressOf = ({ namespace, id }: VolumeKey): string => volumeAddress(namespace, id);
 
@@ -197,12 +198,16 @@ export class LostClaims implements Concern {
   /** Waits until the records of allocs that are taking a claim of the volume have it. @returns whether there were any */
   async settled(volume: VolumeKey, signal: AbortSignal): Promise<boolean> {
     if (!this.#isClaiming(volume)) return false;
+    let forget = (): void => {};
+    let stop = (): void => {};
     await new Promise<void>((resolve) => {
-      const stop = this.#allocs.observe(() => {
-        if (!this.#isClaiming(volume)) resolve(stop());
+      stop = this.#allocs.observe(() => {
+        if (!this.#isClaiming(volume)) resolve();
       });
-      onAbort(signal, () => resolve(stop()));
+      forget = onAbort(signal, () => resolve());
     });
+    stop();
+    forget();
     return true;
   }
 

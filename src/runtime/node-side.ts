@@ -199,10 +199,11 @@ export class NodeSide {
 
   /**
    * Compares the mounts of a plugin with the kernel, after a check of the claims: what is in use elsewhere is not
-   * mounted again.
+   * mounted again. The start does so for all.
    */
   #lookSoon(plugin: string): void {
-    void this.#volumeWatch.lookAtAll().then(() => this.#watch.lookSoon(plugin));
+    const checked = this.#isStarted ? this.#volumeWatch.lookAtAll() : Promise.resolve();
+    void checked.then(() => this.#watch.lookSoon(plugin));
   }
 
   /** Plugin that another process may serve from here on: an instance is healthy again, or has replaced another one. */

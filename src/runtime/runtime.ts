@@ -92,8 +92,10 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const dataDir = openDataDir(options.dataDir, options.dataDirAccess);
   try {
     const parts = partsOf(options, dataDir);
+    // What other agents may ask for is served before they can ask.
+    const runtime = runtimeOf(parts);
     await parts.life.start();
-    return runtimeOf(parts);
+    return runtime;
   } catch (error) {
     dataDir.unlock();
     throw error;

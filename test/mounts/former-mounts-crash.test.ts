@@ -40,6 +40,8 @@ class Scene {
   readonly calls: string[] = [];
   /** Whether the controller side counts the volume as used on this node. */
   isKept = true;
+  /** Holds back the next answer of the controller side. */
+  late: Promise<void> | undefined;
   /** Event whose commit the store refuses. */
   refused: string | undefined;
   /** Whether the record of the mount is damaged. */
@@ -78,7 +80,13 @@ class Scene {
     cable?.cutAt({ is: (commit) => typeIn(commit) === kill?.type, done: kill?.done ?? true });
     const { clock } = this.lab;
     const known = { uid: 'u', plugin: 'disk', capabilities: [], secrets: {} };
-    const claims = { look: async () => ({ ...known, isKept: this.isKept }), holds: async () => false };
+    const look = async () => {
+      const { isKept, late } = this;
+      this.late = undefined;
+      await late;
+      return { ...known, isKept };
+    };
+    const claims = { look, holds: async () => false };
     const at = { id: place, dataDir: `/${place}`, host: 'h' };
     const former = new FormerMounts({ nodeId: 'n1', place: at, engine, clock, logger: silentLogger });
     this.#former = former;
@@ -97,6 +105,13 @@ class Scene {
     await this.lab.clock.advance(1_000);
     expect(this.#engine?.peek(mount)?.state).to.equal('published');
     this.calls.length = 0;
+  }
+
+  /** As when a plugin is back. */
+  async looks(): Promise<void> {
+    const looked = this.#watch?.lookAtAll();
+    await this.lab.rest();
+    await looked;
   }
 
   async leaves(): Promise<void> {
@@ -221,6 +236,23 @@ describe('mounts of another place, whose agent is killed', () => {
     await scene.lab.clock.advance(20_000);
     expect(scene.found).to.deep.equal({ isThere: false, isFormer: false });
     await scene.mounts();
+  });
+
+  it('M6, 34.32 an answer comes after the mount was given up and made here anew: the new one stays', async () => {
+    await scene.agentAt('second');
+    let answer = (): void => {};
+    scene.isKept = false;
+    scene.late = new Promise((resolve) => {
+      answer = resolve;
+    });
+    await scene.lab.clock.advance(5_000);
+    expect(scene.late, 'it was asked').to.equal(undefined);
+    await scene.looks();
+    expect(scene.found).to.deep.equal({ isThere: false, isFormer: false });
+    await scene.mounts();
+    answer();
+    await scene.lab.rest();
+    expect(scene.found).to.deep.equal({ isThere: true, isFormer: false });
   });
 
   it('34.15, 34.32 its record is repaired, and loads slowly: the mount stays that of the first', async () => {

@@ -328,7 +328,7 @@ export class Actor implements Author, ActorDefinition {
     request.reject(storeUnavailable(this.address, this.#outcomeOf(request), this.#stall?.cause));
   }
 
-  /** StoreOutcome of a waiting request: unknown if it repeats one whose commit may have been written. */
+  /** Outcome of a waiting request: unknown if it repeats one whose commit may have been written. */
   #outcomeOf({ requestId }: Request): StoreOutcome {
     const inDoubt = requestId ? (this.#write?.messages ?? []) : [];
     const isRepeat = inDoubt.some((message) => message.kind === 'request' && message.requestId === requestId);

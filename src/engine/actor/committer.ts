@@ -146,7 +146,7 @@ export class Committer {
   }
 }
 
-/** StoreOutcome of a write. */
+/** Outcome of a write. */
 export type WriteEnd =
   | { kind: 'written' }
   /** Refused by the store, which says that nothing was written; the callers have their refusals. */
