@@ -16,7 +16,7 @@ export function giveBackMemorySoon(): void {
 }
 
 /** Collects all garbage, which blocks the process for up to some hundred milliseconds. Does nothing if the heap is large. */
-async function giveBackMemory(): Promise<void> {
+export async function giveBackMemory(): Promise<void> {
   if (getHeapStatistics().used_heap_size > mostHeapBytes) return;
   try {
     const { Session } = await import('node:inspector/promises');

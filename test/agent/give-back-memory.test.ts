@@ -1,13 +1,14 @@
 /** Memory that an agent gives back after its start. */
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
+import { giveBackMemory } from '../../src/agent/give-back-memory.js';
 
 const module = new URL('../../dist/src/agent/give-back-memory.js', import.meta.url);
 
 /** Makes the young generation grow, as a start does; collects; prints its size in bytes before and after that. */
 const program = (liveBytes: number): string => `
   import { getHeapSpaceStatistics } from 'node:v8';
-  import { giveBackMemory } from ${JSON.stringify(module)};
+  import { ${giveBackMemory.name} as giveBackMemory } from ${JSON.stringify(module)};
   const youngBytes = () => getHeapSpaceStatistics().find((space) => space.space_name === 'new_space').space_size;
   let living;
   for (let round = 0; round < 20; round += 1) living = Array.from({ length: 50_000 }, (_, index) => ({ index }));

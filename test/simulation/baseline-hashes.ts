@@ -16,24 +16,27 @@ export const hashesOf = (seed: number, lines: readonly BaselineLine[]): Hashes =
   seed,
   hashes: strands.map((strand) => {
     const hash = createHash('sha256');
-    for (const { of, text } of lines) if (of === strand) hash.update(`${text}\n`);
+    const own = lines.filter(({ of }) => of === strand).map(({ text }) => text);
+    for (const text of strand === 'answers' ? sortedByMoment(own) : own) hash.update(`${text}\n`);
     return hash.digest('hex').slice(0, digits);
   }),
 });
+
+/** Sorts what is answered at one moment: in which order callers hear of it says nothing. */
+const sortedByMoment = (texts: readonly string[]): string[] =>
+  texts.toSorted((one, other) => momentOf(one) - momentOf(other) || (one < other ? -1 : 1));
+
+const momentOf = (text: string): number => Number.parseInt(text, 10);
 
 export interface Difference {
   seed: number;
   strands: string[];
 }
 
-/** Plays recorded histories of a version again. Yields one difference for each: without strands if all of them are equal. */
-export async function* differences(
-  kind: BaselineKind,
-  version: string,
-  recorded: readonly Hashes[],
-): AsyncGenerator<Difference> {
+/** Plays recorded histories again. Yields one difference for each: without strands if all of them are equal. */
+export async function* differences(kind: BaselineKind, recorded: readonly Hashes[]): AsyncGenerator<Difference> {
   for (const { seed, hashes: before } of recorded) {
-    const { hashes } = hashesOf(seed, (await played(kind, seed, version === '3')).lines);
+    const { hashes } = hashesOf(seed, (await played(kind, seed)).lines);
     yield { seed, strands: strands.filter((_, at) => hashes[at] !== before[at]) };
   }
 }

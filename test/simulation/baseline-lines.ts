@@ -52,18 +52,16 @@ interface PlayedHistory {
   faults: string[];
 }
 
-/** @param isAskedAsBefore see HistoryOptions: for hashes of version 3 */
-export async function played(kind: BaselineKind, seed: number, isAskedAsBefore = false): Promise<PlayedHistory> {
+export async function played(kind: BaselineKind, seed: number): Promise<PlayedHistory> {
   const lines = new Lines();
   const happened = (happening: Happening): void => lines.happened(happening);
   const committed = (commit: Commit, { atMs }: { atMs: number }): void => lines.committed(commit, atMs);
   const { faults } =
     kind === 'mounts'
-      ? await mountsHistory(mountsPlanOf(seed), { happened, wrote: committed, isAskedAsBefore })
+      ? await mountsHistory(mountsPlanOf(seed), { happened, wrote: committed })
       : await volumesHistory(kind === 'limits' ? limitsPlanOf(seed) : fullPlanOf(seed), {
           happened,
           committed,
-          isAskedAsBefore,
         });
   return { lines: lines.all, faults };
 }

@@ -15,7 +15,7 @@ const sample = [
 ] as const;
 
 /** By kind and seed: histories that differ by intent, with the reason. */
-const judged = new Map([['volumes 6501', 'two answers of one moment come in the other order']]);
+const judged = new Map<string, string>();
 
 async function differing(...asked: Parameters<typeof differences>): Promise<Difference[]> {
   const found: Difference[] = [];
@@ -30,7 +30,7 @@ describe('histories of version 4 of the machines', () => {
       const step = Math.max(1, Math.floor(recorded.length / count));
       const some = recorded.filter((_, at) => at % step === 0).slice(0, count);
       expect(some).to.have.lengthOf(count);
-      const found = await differing(kind, '4', some);
+      const found = await differing(kind, some);
       expect(found.filter(({ seed }) => !judged.has(`${kind} ${seed}`))).to.deep.equal([]);
     });
 
@@ -38,7 +38,7 @@ describe('histories of version 4 of the machines', () => {
     const { lines } = await played('volumes', 9);
     const at = lines.findIndex(({ of }) => of === 'answers');
     const changed = lines.map((line, n) => (n === at ? { ...line, text: `${line.text}!` } : line));
-    expect(await differing('volumes', '4', [hashesOf(9, lines)])).to.deep.equal([]);
-    expect(await differing('volumes', '4', [hashesOf(9, changed)])).to.deep.equal([{ seed: 9, strands: ['answers'] }]);
+    expect(await differing('volumes', [hashesOf(9, lines)])).to.deep.equal([]);
+    expect(await differing('volumes', [hashesOf(9, changed)])).to.deep.equal([{ seed: 9, strands: ['answers'] }]);
   });
 });

@@ -58,7 +58,7 @@ async function compare(kind: BaselineKind, version: string, most: number): Promi
   const recorded = recordedHashes(version, kind).slice(0, most);
   const found: Difference[] = [];
   let done = 0;
-  for await (const difference of differences(kind, version, recorded)) {
+  for await (const difference of differences(kind, recorded)) {
     done += 1;
     progress(kind, done, recorded.length);
     if (difference.strands.length === 0) continue;

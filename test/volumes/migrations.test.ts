@@ -47,6 +47,10 @@ function asKnown(line: Recorded, before: Recorded): Recorded {
   };
 }
 
+/** Words of a failure that read otherwise since. */
+const inPresentWords = (lines: Recorded[]): Recorded[] =>
+  JSON.parse(JSON.stringify(lines).replaceAll("secrets can't be had:", 'cannot resolve secrets:'));
+
 async function played(seed: number): Promise<Recorded[]> {
   const commits: Commit[] = [];
   const committed = (commit: Commit): unknown => commits.push(commit);
@@ -61,7 +65,7 @@ describe('records of volumes of version 3', () => {
     );
     let compared = 0;
     for (const [seed, lines] of before) {
-      const expected = lines.map((line) => migrated(line, '3'));
+      const expected = inPresentWords(lines.map((line) => migrated(line, '3')));
       const found = (await played(seed)).map((line, index) => asKnown(line, expected[index] ?? line));
       expect(JSON.parse(JSON.stringify(found)), `seed ${seed}`).to.deep.equal(expected);
       compared += lines.length;
