@@ -27,12 +27,12 @@ describe('why an alloc waits', () => {
     it(`${at}, with a reason: it is a wait, and what there is to do is not 'nothing'`, () => {
       const text = told({ at, reason: 'task disk has failed: start it with stagecraft task restart disk' });
       expect(text).to.match(/^waits +volume data: .*task disk has failed: start it/m);
-      expect(text).to.match(/^to do +nothing here: see what it waits for$/m);
+      expect(text).to.match(/^advice +nothing here: see what it waits for$/m);
     });
 
   it('without a reason: no wait, nothing to do', () => {
     const text = told({ at: 'releasing.unmounting' });
     expect(text).not.to.match(/^waits/m);
-    expect(text).to.match(/^to do +nothing$/m);
+    expect(text).to.match(/^advice +nothing to do$/m);
   });
 });
