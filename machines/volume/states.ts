@@ -64,7 +64,7 @@ export const needsSource = (context: VolumeContext): boolean =>
   underWay(context) === 'create' ||
   isFailedInDoubt(context.lifecycle);
 
-/** All present parts of the volume. */
+/** Parts of the volume that are present. */
 export function volumeParts(context: VolumeContext): PartView[] {
   const { lifecycle, publications, expansion, modification } = context;
   return [

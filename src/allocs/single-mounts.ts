@@ -166,7 +166,7 @@ export class SingleMounts {
     const address = this.#client.addressOf({ allocId });
     const requests = [...this.#preparing].filter((one) => one.address === address);
     if (this.#client.has({ allocId })) return requests.flatMap(({ volumes }) => volumes);
-    // Nothing was committed, and nothing is on its way to the store any more.
+    // No commit took place, and none is on its way to the store any more.
     for (const one of requests) this.#preparing.delete(one);
     return [];
   }
@@ -185,9 +185,9 @@ export class SingleMounts {
     if (this.#client.stateAt(key) === 'prepared') await compare([asked.key]);
     const view = this.#client.peek(key);
     if (this.#client.hasLost(key)) await this.#client.ask(key, { type: 'alloc.recover', isNewBoot: false });
-    // Others may wait for it already: this caller does not.
+    // Other callers may wait for it already: this one does not.
     if (hasBegun && !wait && this.#client.stateAt(key) === 'preparing') await mounting.check(asked, signal, { wait });
-    // Others may have begun it, and get each refusal at once: then this caller asks again.
+    // Other callers may have begun it, and get each refusal at once: then this one asks again.
     const isBegunWithoutWait = wait && view?.context.wait === false;
     try {
       return await this.#mounted(asked, waiting);

@@ -1,5 +1,5 @@
 /**
- * What a clock, a time limit and signals mean together: work gets one signal, which is aborted once the time has passed,
+ * Time limits: how a clock, a limit and signals go together. Work gets one signal, which is aborted once the time has passed,
  * once one of the others is aborted, or once the work itself has failed.
  */
 import { type Abortable, onAbort, unlessAborted } from '../abort.js';

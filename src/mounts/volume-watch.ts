@@ -212,13 +212,10 @@ export class LostClaims implements Concern {
   }
 
   #isClaiming(volume: VolumeKey): boolean {
-    return this.#holding().some(
-      ([
-        ,
-        {
-          context: { volumes, parts },
-        },
-      ]) => volumes.some((one) => isSameData(one.volume, volume) && parts[one.name]?.generation === undefined),
+    return this.#holding().some(([, { context }]) =>
+      context.volumes.some(
+        (one) => isSameData(one.volume, volume) && context.parts[one.name]?.generation === undefined,
+      ),
     );
   }
 

@@ -58,7 +58,7 @@ interface ControllerSideOptions {
   /** Engine of this node, for events and commits of its actors. */
   node: Pick<Engine, 'observe' | 'epoch' | 'topics'>;
   plugins: PluginRegistry;
-  /** These plugins as their controller calls see them. */
+  /** Plugins as their controller calls see them. */
   port: PluginPort;
   /**
    * Paths where the kernel of this host shows a volume.

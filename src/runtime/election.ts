@@ -1,5 +1,5 @@
 /**
- * This agent's part in the election of the one that works on volumes, snapshots and nodes: its engine for them, and its
+ * Part of this agent in the election of the one that works on volumes, snapshots and nodes: its engine for them, and its
  * terms. The lease is asked for again and again; who may take part: docs/decisions/0010-one-engine-per-lease.md
  */
 import { isClusterOwned } from '../../machines/kit/addresses.js';
@@ -33,7 +33,7 @@ interface ElectionOptions {
   inbox: string | undefined;
   /** Plugins of this node: an agent without a controller plugin that can be called lets others lead. */
   plugins: Pick<PluginRegistry, 'registered'>;
-  /** These plugins as their controller calls see them. */
+  /** Plugins as their controller calls see them. */
   port: Pick<PluginPort, 'observation'>;
 }
 
@@ -46,7 +46,7 @@ interface TermObserver {
   ended(): void;
 }
 
-/** One lease for all volumes. */
+/** Name of the lease: a single one for all volumes. */
 const leaseName = 'volumes/0';
 /** Time from the owner's last sign of life to the moment when another agent may own volumes. */
 const ownerLeaseTtlMs = 6_000;

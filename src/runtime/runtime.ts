@@ -1,5 +1,5 @@
 /**
- * What a runtime consists of: ports with their defaults, two engines, and three sides on them. Each part is made of those
+ * Parts of a runtime: ports with their defaults, two engines, and three sides on them. Each part is made of those
  * above it; those that need each other are connected then. How they start and stop: runtime-life.ts. The walk of a call:
  * docs/architecture.md
  */
@@ -92,7 +92,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const dataDir = openDataDir(options.dataDir, options.dataDirAccess);
   try {
     const parts = partsOf(options, dataDir);
-    // What other agents may ask for is served before they can ask.
+    // Serves requests of other agents before they can come: from the start of the cluster on.
     const runtime = runtimeOf(parts);
     await parts.life.start();
     return runtime;

@@ -156,7 +156,7 @@ interface WatchRequest {
   signal: AbortSignal;
 }
 
-/** Interval of looks at a process that is no child. */
+/** Interval of checks of a process that is not a child of this one. */
 const lookEveryMs = 250;
 
 interface WatchPorts {

@@ -205,7 +205,7 @@ async function lastLogLines(paths: string[], count: number): Promise<{ text: str
   let leftBytes = maxReadBytes;
   for (const path of paths) {
     const size = await reading(path, 0, async (file, sizeBytes) => {
-      // One newline more than the wanted lines proves that the first line is whole.
+      // A newline more than the wanted lines proves that the first line is whole.
       for (let end = sizeBytes; end > 0 && newlines <= count && leftBytes > 0; end -= blockBytes) {
         const block = await readAt(file, Math.max(0, end - blockBytes), Math.min(end, blockBytes));
         blocks.unshift(block);

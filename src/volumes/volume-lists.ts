@@ -19,7 +19,7 @@ export interface ListPorts {
   clock: Clock;
 }
 
-/** All pages of a list. */
+/** Reads the pages of a list. */
 interface WholeList extends Pick<ListedPage, 'leftOut'> {
   listed: Map<string, ListedVolume>;
 }

@@ -264,7 +264,7 @@ describe('tasks as their operator sees them', () => {
       await agent.kill('SIGKILL');
       writeFileSync(place.configPath, readFileSync(place.configPath, 'utf8').replace('a secret', 'another'));
       agent = new AgentProcess(place);
-      // That the plugin is healthy may be told before the task's own words.
+      // The health of the plugin may be told before the task's own words.
       await agent.line(/ task hostpath: \S+ answers$/);
       const told = agent.lines.filter((line) => / task hostpath/.test(line)).map((line) => line.replace(/^\S+ /, ''));
       expect(told.map((line) => line.replace(/hostpath-\w+/, 'RUN'))).to.deep.equal([

@@ -167,7 +167,7 @@ export interface Author {
   hold(cause: unknown): void;
 }
 
-/** One commit of an actor: sent again until its outcome is known. */
+/** A commit of an actor: sent again until its outcome is known. */
 export class Write {
   readonly steps: Steps;
   readonly #author: Author;

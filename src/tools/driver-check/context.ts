@@ -12,7 +12,7 @@ import type { DriverCalls } from './calls.js';
 import type { Capabilities } from './capabilities.js';
 import { type CheckNeeds, Verdict } from './verdict.js';
 
-/** One check: a rule of the specification, and what decides whether the driver keeps it. The checks: checks/ */
+/** A check: a rule of the specification, and what decides whether the driver keeps it. The checks: checks/ */
 export interface Check extends CheckNeeds {
   /** `<rpc>/<what>`, or `content/<what>`; stays the same. */
   readonly id: string;

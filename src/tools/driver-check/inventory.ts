@@ -1,5 +1,5 @@
 /**
- * All volumes and snapshots that the driver lists: shows objects that a call created without reporting them. Finds those of
+ * Volumes and snapshots that the driver lists: shows objects that a call created without reporting them. Finds those of
  * a run of checks among them, and records these to be taken back.
  */
 import { EndlessList, pagesOf } from '../../calls/page-walk.js';

@@ -317,7 +317,7 @@ const copyCommand = ['cp', '-a', '-x', '-T', '--reflink=auto', '--'] as const;
 /** A mount namespace of its own, in which unmounts from outside take effect. */
 const apart = ['unshare', '--mount', '--propagation', 'slave'] as const;
 
-/** One mount with both ends: between two mounts, older kernels share no blocks. */
+/** A mount with both ends: between two mounts, older kernels share no blocks. */
 const withoutFollowing = 'mount --bind -- "$1" "$1" && mount -o remount,bind,nosymfollow -- "$1" && shift && exec "$@"';
 
 /**

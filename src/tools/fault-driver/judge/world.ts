@@ -175,7 +175,7 @@ type Change = 'make' | 'undo';
 /** In-doubt call, and the knowledge before it; `several`: more than one kind of call. */
 type Doubt = { readonly call: RecordedCall; readonly before: Certainty } | 'several';
 
-/** One thing that calls make and undo: an attachment, a staging, a published target, a volume. */
+/** A thing that calls make and undo: an attachment, a staging, a published target, a volume. */
 class KnownThing {
   #certainty: Certainty = 'no';
   /** Knowledge before each call in flight, by its number. */
